@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os"
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 
 // Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
@@ -6,13 +7,16 @@ const conditions = ["source", "module", "node", "development|production"]
 
 export const hooks = "test/support/hooks.ts"
 
+/** The processes that tests start inherit it: Node strips the types of a module, and compiles it, once for all of them. */
+export const compileCache = { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled") }
+
 export const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } }
 }
 
 // The files of a project share processes, so that Effect and the sources are loaded once for many of them.
-const suite = { setupFiles: [hooks], isolate: false, testTimeout: 120_000, hookTimeout: 120_000 }
+const suite = { env: compileCache, setupFiles: [hooks], isolate: false, testTimeout: 120_000, hookTimeout: 120_000 }
 const servers = ["test/support/postgres.ts", "test/e2e/support/build.ts"]
 const all = (suffix: string): Array<string> => [
   `{packages,apps,examples}/*/test/**/*${suffix}.ts`,

@@ -9,15 +9,16 @@
  */
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
-import { hooks, shared } from "./vitest.config.ts"
+import { compileCache, hooks, shared } from "./vitest.config.ts"
 
 const isShort = process.env["LENGTH"] === "short"
 
 const lengths = isShort
-  ? { FAULTS_SECONDS: "6", KILLS: "10", LENGTH: "short", SEEDS: "2" }
+  ? { FAULTS_SECONDS: "2", KILLS: "10", LENGTH: "short", SEEDS: "2" }
   : {
       COMPILERS: "all",
       CUTS: "30000",
+      DEATHS: "1",
       FAULTS_SECONDS: "6",
       FUZZ_RUNS: "4000",
       KILLS: "50",
@@ -32,6 +33,7 @@ const lengths = isShort
 /** Files of the suite that read a length. */
 const lengthened = [
   "apps/server/test/deliveries/{Model,Resume}.integration.test.ts",
+  "apps/server/test/invoices/ksef/LiveDeaths.integration.test.ts",
   "apps/server/test/invoices/ksef/rush.test.ts",
   "packages/client/test/Published.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
@@ -43,7 +45,10 @@ const lengthened = [
 ]
 
 const all = {
-  env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),
+  env: {
+    ...compileCache,
+    ...Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value]))
+  },
   setupFiles: [hooks],
   globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts", "test/browser/support/sharedChromium.ts"],
   testTimeout: 900_000,

@@ -5,7 +5,7 @@
  *     npx -y pnpm@12 run test:scale
  */
 import { defineConfig } from "vitest/config"
-import { hooks, shared } from "./vitest.config.ts"
+import { compileCache, hooks, shared } from "./vitest.config.ts"
 
 export default defineConfig({
   ...shared,
@@ -13,6 +13,7 @@ export default defineConfig({
     name: "scale",
     // Names what is skipped, and why.
     reporters: ["verbose"],
+    env: compileCache,
     setupFiles: [hooks],
     globalSetup: ["test/e2e/support/build.ts"],
     include: ["test/**/*.scale.test.ts"],

@@ -93,7 +93,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     const owner = await Owner.make(server)
     beside = await server.startBeside({})
     const { context, end } = await watch(browser, beside.url, {
-      expected: /ERR_(?:CONNECTION_\w+|EMPTY_RESPONSE|SOCKET_\w+|INCOMPLETE_CHUNKED_ENCODING)|status of 401/
+      expected: /ERR_(?:CONNECTION_\w+|EMPTY_RESPONSE|SOCKET_\w+|INCOMPLETE_CHUNKED_ENCODING)|status of (?:401|503)/
     })
     const page = await context.newPage()
     await page.goto(`${beside.url}/console`)

@@ -61,8 +61,8 @@ describe.skipIf(isMissing)("headers and modes of an endpoint", () => {
     )
     assert.deepInclude(received[0], { "x-api-key": "key-of-the-gateway", "x-tenant": "a: b" })
 
-    await main.getByRole("checkbox", { name: /^test/ }).uncheck()
-    assert.isTrue(await main.getByRole("checkbox", { name: /^live/ }).isDisabled(), "one mode stays")
+    await main.getByRole("checkbox", { name: /^test/i }).uncheck()
+    assert.isTrue(await main.getByRole("checkbox", { name: /^live/i }).isDisabled(), "one mode stays")
     await main.getByRole("button", { name: "Save" }).click()
     await until(
       () => owner.call("GET", `webhook-endpoints/${String(made["id"])}`),

@@ -41,6 +41,13 @@ class Person {
   /** Copies the secret of the dialog, confirms that it is stored, and returns what was copied. */
   async store(): Promise<string> {
     const dialog = this.#page.getByRole("dialog")
+    const [outer, done] = await Promise.all([
+      dialog.boundingBox(),
+      dialog.getByRole("button", { name: "Done" }).boundingBox()
+    ])
+    assert.isAtMost(done!.y + done!.height, outer!.y + outer!.height, "the button of the dialog is in view")
+    const cut = `[...document.querySelectorAll("dialog pre")].filter((pre) => pre.scrollWidth > pre.clientWidth).length`
+    assert.strictEqual(await this.#page.evaluate(cut), 0, "no line of code is cut")
     await this.press("Copy", dialog)
     await dialog.getByRole("button", { name: "Copied" }).waitFor()
     const copied = await this.#page.evaluate<string>("navigator.clipboard.readText()")
@@ -130,6 +137,9 @@ describe.skipIf(isMissing)("the checklist", () => {
     await page.getByText("Your first webhook was delivered").first().waitFor()
     await main.getByRole("heading", { name: "Getting started" }).waitFor({ state: "detached" })
     await main.getByText("Everything is arriving.").waitFor()
+    // Sooner than counts are asked for elsewhere.
+    const accepted = main.locator("dl > div").filter({ hasText: "Accepted, 24 hours" })
+    await accepted.getByText("1", { exact: true }).waitFor({ timeout: 40_000 })
 
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     console.log(`Sign-up to the first verified webhook: ${person.actions.length} actions, ${seconds} s in the browser.`)

@@ -4,6 +4,7 @@ import type { Browser } from "playwright-core"
 import { encode } from "uqr"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { fa3 } from "../../apps/server/test/support/live.ts"
+import { unitOf } from "../../apps/server/test/support/nips.ts"
 import { type Simulator, startSimulator } from "../../packages/ksef-simulator/src/index.ts"
 import { file as pkcs12 } from "../../packages/ksef/test/support/pkcs12.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
@@ -98,12 +99,41 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await end()
   })
 
+  it("stores a credential of a unit of the taxpayer, and offers an entity of the EU to certificates alone", async () => {
+    const owner = await Owner.make(server)
+    const { context, end } = await watch(browser, server.url, { expected: /status of 422 .*\/gateway-credential/ })
+    const page = await context.newPage()
+    const main = page.getByRole("main")
+    const chosen = main.getByLabel("Login context")
+    const unit = unitOf(simulator.nip)
+    await owner.open(page, "/live")
+    assert.strictEqual(await chosen.inputValue(), "Nip")
+    await chosen.selectOption("NIP and EU VAT number")
+    await main.getByLabel("NIP and EU VAT number").fill(`${simulator.nip}-de 12345`)
+    await main.getByRole("radio", { name: "KSeF token" }).check()
+    assert.deepStrictEqual(await chosen.locator("option").allTextContents(), ["NIP", "Internal identifier"])
+    await chosen.selectOption("Internal identifier")
+    const value = main.getByLabel("Internal identifier")
+    await main.getByRole("textbox", { name: "KSeF token" }).fill(simulator.issueToken({ context: unit }))
+    await value.fill(simulator.nip)
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("An internal identifier is a NIP, a hyphen and five digits. This one is wrong.").waitFor()
+    await value.fill(`${unit.slice(0, -1)}${(Number(unit.at(-1)) + 1) % 10}`)
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("The check digits are wrong, or the token was issued for another context.").waitFor()
+    await value.fill(unit)
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("KSeF accepts the credential.").waitFor()
+    assert.include(await main.innerText(), `Internal identifier ${unit}`)
+    await end()
+  })
+
   it("stores, replaces and removes the certificate for issuing offline, and shows both codes of such an invoice", async () => {
     const owner = await Owner.make(server)
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
       token: simulator.token,
-      context_nip: simulator.nip
+      context: { type: "Nip", value: simulator.nip }
     })
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 422 .*\/offline-certificate/
@@ -151,7 +181,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
       token: simulator.token,
-      context_nip: simulator.nip
+      context: { type: "Nip", value: simulator.nip }
     })
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
@@ -180,7 +210,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
       token: simulator.token,
-      context_nip: simulator.nip
+      context: { type: "Nip", value: simulator.nip }
     })
     simulator.faults.add({ do: "system-warning", on: "sendInvoice", code: "W1", message: "FA (3) ends soon." })
     const xml = fa3({ number: "FV/W", seller: simulator.nip }).replace("<P_15>123.00", "<P_15>124.00")
@@ -211,7 +241,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
       token: simulator.token,
-      context_nip: simulator.nip
+      context: { type: "Nip", value: simulator.nip }
     })
     const xml = fa3({ number: "FV/M", seller: simulator.nip })
       .replaceAll("><", ">\n<")
@@ -243,7 +273,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
       token: simulator.token,
-      context_nip: simulator.nip
+      context: { type: "Nip", value: simulator.nip }
     })
     const key = await owner.createKey("live")
     const xml = fa3({ number: "FV/2", seller: simulator.nip })

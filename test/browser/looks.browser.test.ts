@@ -65,6 +65,19 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
+  it("keeps the button that copies code off the code", async () => {
+    const { context, end } = await watch(browser, server.url, { context: { viewport: { width: 390, height: 800 } } })
+    const page = await context.newPage()
+    const fresh = await Owner.make(server)
+    await fresh.open(page, "/keys")
+    await page.getByRole("region", { name: /curl$/ }).waitFor()
+    const covered = `[...document.querySelectorAll("pre")].filter((pre) =>
+      pre.parentElement.querySelector("button").getBoundingClientRect().bottom >
+      pre.querySelector("code").getBoundingClientRect().top).length`
+    assert.strictEqual(await page.evaluate(covered), 0)
+    await end()
+  })
+
   it("says «live» of live mode alone", async () => {
     const { end, page } = await open("")
     for (const path of ["", "/deliveries", "/invoices", "/live"]) {

@@ -86,7 +86,7 @@ describe.skipIf(isMissing)("the console", () => {
       await owner.call("PUT", "organizations/{org}/gateway-credential", {
         type: "ksef_token",
         token: "20261122-EC-0000000000-0000000000-00|nip-5265877635|0",
-        context_nip: "5265877635"
+        context: { type: "Nip", value: "5265877635" }
       })
       watched = await watch(browser, server.url)
       const page = await watched.context.newPage()

@@ -48,6 +48,31 @@ describe.skipIf(isMissing)("the lists of the console", () => {
   const focusedRow = (page: Page) =>
     page.evaluate<string | undefined>(`document.activeElement.closest("[data-row]")?.dataset.row`)
 
+  it("ask for each fact of the overview once, and for no steps that are done", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/settings")
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.startsWith("/v1/")) asked.push(`${pathname.split("/").pop()}${search}`)
+    })
+    await owner.show(page)
+    await page.getByRole("link", { name: "API keys" }).last().waitFor()
+    await page.getByText("No deliveries are retrying or have failed.").waitFor()
+    assert.deepStrictEqual(asked.toSorted(), [
+      "account",
+      "api-keys?limit=100",
+      "deliveries?limit=1&status=succeeded",
+      "deliveries?limit=50&status=failed",
+      "deliveries?limit=50&status=retrying",
+      "organizations?limit=100",
+      "overview?window=24h",
+      "webhook-endpoints?limit=100"
+    ])
+    await end()
+  })
+
   it("show the deliveries of an invoice, beside it and as a filtered list", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()

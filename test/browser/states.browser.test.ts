@@ -32,7 +32,7 @@ const withRecords = async (server: Deployment, { url }: Receivers): Promise<{ ow
   await owner.call("PUT", "organizations/{org}/gateway-credential", {
     type: "ksef_token",
     token: "20261122-EC-0000000000-0000000000-00|nip-5265877635|0",
-    context_nip: "5265877635"
+    context: { type: "Nip", value: "5265877635" }
   })
   const key = await owner.createKey()
   await owner.createKey("live")

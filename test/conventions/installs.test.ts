@@ -12,9 +12,11 @@ const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "
 const command = /^[^>\n]*\b(?:npm install|npx)(?: -\S+)* @govoice\//m
 
 describe("the guide in Polish", () => {
-  it("has the code of the guide in English, which the quick starts run", () => {
+  it("has the code of the guide in English, which the quick starts run, with comments of its own", () => {
     const blocks = (page: string) =>
-      Array.from(readFileSync(join(root, "docs/guides", page), "utf8").matchAll(/^```\w+\n[^]*?^```$/gm), String)
+      Array.from(readFileSync(join(root, "docs/guides", page), "utf8").matchAll(/^```\w+\n[^]*?^```$/gm), ([block]) =>
+        block.replaceAll(/(?<=^|\s)(?:#|\/\/) .*$/gm, "")
+      )
     assert.deepStrictEqual(blocks("integrators-pl.md"), blocks("integrators.md"))
   })
 })

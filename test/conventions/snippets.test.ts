@@ -59,6 +59,37 @@ describe("documentation", () => {
     assert.deepStrictEqual(escaped.map(where), [])
   })
 
+  it("ends what curl prints with the end of a line, where the prompt of the reader's shell would follow it", () => {
+    const shown = pages
+      .filter(({ language }) => language === "sh")
+      .flatMap((block) =>
+        block.code
+          .replaceAll("\\\n", " ")
+          .split("\n")
+          .filter((line) => line.startsWith("curl ") && !/ -o | \| | > /.test(line))
+          .map((line) => `${where(block)}: ${line}`)
+      )
+    assert.isAbove(shown.length, 10)
+    assert.deepStrictEqual(
+      shown.filter((line) => !/ -\w*w '\\n' /.test(line)),
+      []
+    )
+  })
+
+  it("has nothing to run behind a server in the foreground, which does not return", () => {
+    const isServer = /(?:npx -y @govoice\/server|\bgovoice) (?:serve|dev)$/
+    const blocked = pages
+      .filter(({ language }) => language === "sh")
+      .filter(({ code }) =>
+        code
+          .trimEnd()
+          .split("\n")
+          .slice(0, -1)
+          .some((line) => isServer.test(line))
+      )
+    assert.deepStrictEqual(blocked.map(where), [])
+  })
+
   it("finds the examples of the domain", () => {
     assert.includeMembers(
       executed.map(({ file }) => file),

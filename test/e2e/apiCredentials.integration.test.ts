@@ -17,7 +17,7 @@ const certificate = {
   type: "certificate",
   certificate: pair.certificate,
   private_key: pair.privateKey,
-  context_nip: nip
+  context: { type: "Nip", value: nip }
 }
 const token = `20261122-EC-1234567890-ABCDEF0123-45|nip-${nip}|${"0a".repeat(32)}`
 
@@ -39,7 +39,7 @@ describe("the deletion of a gateway credential", () => {
       const call = makeCall(() => server.url, await readAgreement(server.url))
       const { liveKey, organizationId, token: auth } = await signUp(call)
       const path = `/v1/control-plane/organizations/${organizationId}/gateway-credential`
-      const body = { token: simulator.token, context_nip: simulator.nip }
+      const body = { token: simulator.token, context: { type: "Nip", value: simulator.nip } }
       assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
       const submitted = await submit(call, liveKey, {
         body: { invoice_xml: fa3({ number: "FV/1", seller: simulator.nip }) }
@@ -92,7 +92,7 @@ describe("the gateway credential", () => {
     object: "gateway_credential",
     present: false,
     type: null,
-    context_nip: null,
+    context: null,
     environment: null,
     expires_at: null,
     state: null,
@@ -107,10 +107,10 @@ describe("the gateway credential", () => {
       .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" })
       .toString()
     for (const [body, type, expiresAt] of [
-      [{ token, context_nip: nip }, "ksef_token", null],
-      [{ type: "ksef_token", token, context_nip: nip, expires_at: null }, "ksef_token", null],
+      [{ token, context: { type: "Nip", value: nip } }, "ksef_token", null],
+      [{ type: "ksef_token", token, context: { type: "Nip", value: nip }, expires_at: null }, "ksef_token", null],
       [
-        { type: "ksef_token", token, context_nip: nip, expires_at: "2100-01-01T00:00:00Z" },
+        { type: "ksef_token", token, context: { type: "Nip", value: nip }, expires_at: "2100-01-01T00:00:00Z" },
         "ksef_token",
         "2100-01-01T00:00:00.000Z"
       ],
@@ -123,7 +123,7 @@ describe("the gateway credential", () => {
         object: "gateway_credential",
         present: true,
         type,
-        context_nip: nip,
+        context: { type: "Nip", value: nip },
         environment: "demo",
         state: "unchecked",
         checked_at: null,
@@ -137,17 +137,88 @@ describe("the gateway credential", () => {
     assert.deepStrictEqual(await get(), absent)
   })
 
+  it("is of a unit, or of a taxpayer with an entity of the EU", async () => {
+    const unit = { type: "InternalId", value: `${nip}-12346` }
+    const foreign = { type: "NipVatUe", value: `${nip}-DE123456789` }
+    for (const [body, context] of [
+      [{ token: token.replace(`nip-${nip}`, `internalId-${unit.value}`), context: unit }, unit],
+      [{ ...certificate, context: unit }, unit],
+      [{ ...certificate, context: foreign }, foreign]
+    ] as const) {
+      assert.strictEqual((await put(body)).status, 204)
+      assert.deepStrictEqual((await get())["context"], context)
+    }
+    assert.strictEqual((await call("DELETE", path, { auth: owner.token })).status, 204)
+  })
+
   const other = makePair({ key: "P-256", keyUsage: ["nonRepudiation"] })
   const old = makePair({ key: "P-256", from: 0, until: Date.parse("2026-01-01T00:00:00Z") })
   const rsa = makePair()
   it.each<[what: string, body: object, param: string, message: RegExp]>([
-    ["an unknown type", { type: "seal", token, context_nip: nip }, "type", /"ksef_token" or "certificate"/],
+    [
+      "an unknown type",
+      { type: "seal", token, context: { type: "Nip", value: nip } },
+      "type",
+      /"ksef_token" or "certificate"/
+    ],
     ["nothing", {}, "token", /^token is missing\.$/],
     ["a certificate without a key", { type: "certificate", certificate: "x" }, "private_key", /is missing/],
-    ["a token of another taxpayer", { token, context_nip: "1111111111" }, "context_nip", /must be 5265877635/],
-    ["a token with a line break after it", { token: `${token}\n`, context_nip: nip }, "token", /white space/],
-    ["a token that is too long", { token: "x".repeat(161), context_nip: nip }, "token", /1 to 160 characters/],
-    ["a token that expired", { token, context_nip: nip, expires_at: "2020-01-01T00:00:00Z" }, "expires_at", /future/],
+    [
+      "a token of another taxpayer",
+      { token, context: { type: "Nip", value: "1111111111" } },
+      "context",
+      /must be Nip 5265877635/
+    ],
+    [
+      "a token of another context of the taxpayer",
+      { token, context: { type: "InternalId", value: `${nip}-12346` } },
+      "context",
+      /^context must be Nip 5265877635, which the token was issued for\.$/
+    ],
+    [
+      "a token for a context in which there are none",
+      { token, context: { type: "NipVatUe", value: `${nip}-DE123456789` } },
+      "context",
+      /KSeF issues no tokens for NipVatUe\. Store a certificate\.$/
+    ],
+    ["a context that is a NIP alone", { token, context: nip }, "context", /^context must be an object\.$/],
+    ["a context of an unknown type", { token, context: { type: "Pesel", value: "1" } }, "context", /"NipVatUe"\.$/],
+    [
+      "a unit with a wrong check digit",
+      { token, context: { type: "InternalId", value: `${nip}-12345` } },
+      "context",
+      /^context\.value must be an internal identifier: .* as 5265877635-12346\.$/
+    ],
+    [
+      "a VAT number of no country",
+      { token, context: { type: "NipVatUe", value: `${nip}-123456789` } },
+      "context",
+      /^context\.value must be a NIP, a hyphen and a VAT number .* as 5265877635-DE123456789\.$/
+    ],
+    [
+      "a token with a line break after it",
+      { token: `${token}\n`, context: { type: "Nip", value: nip } },
+      "token",
+      /white space/
+    ],
+    [
+      "a token of characters with several bytes, which no login can encrypt",
+      { token: "ż".repeat(160), context: { type: "Nip", value: nip } },
+      "token",
+      /ASCII/
+    ],
+    [
+      "a token that is too long",
+      { token: "x".repeat(161), context: { type: "Nip", value: nip } },
+      "token",
+      /1 to 160 characters/
+    ],
+    [
+      "a token that expired",
+      { token, context: { type: "Nip", value: nip }, expires_at: "2020-01-01T00:00:00Z" },
+      "expires_at",
+      /future/
+    ],
     ["no certificate", { ...certificate, certificate: "x" }, "certificate", /not a PEM certificate/],
     ["no key", { ...certificate, private_key: "x" }, "private_key", /not a PEM key/],
     ["a key of another certificate", { ...certificate, private_key: rsa.privateKey }, "private_key", /does not belong/],
@@ -183,7 +254,7 @@ describe("the gateway credential", () => {
   it("is refused with a member of the other kind", async () => {
     for (const [body, param] of [
       [{ ...certificate, token }, "token"],
-      [{ token, context_nip: nip, private_key: pair.privateKey }, "private_key"]
+      [{ token, context: { type: "Nip", value: nip }, private_key: pair.privateKey }, "private_key"]
     ] as const) {
       const answer = await put(body)
       assert.strictEqual(codeOf(answer), "unknown_parameter")
@@ -195,7 +266,11 @@ describe("the gateway credential", () => {
     assert.strictEqual((await put(certificate)).status, 204)
     const before = await get()
     const stranger = await signUp(call)
-    for (const [method, body] of [["GET"], ["DELETE"], ["PUT", { token, context_nip: nip }]] as const) {
+    for (const [method, body] of [
+      ["GET"],
+      ["DELETE"],
+      ["PUT", { token, context: { type: "Nip", value: nip } }]
+    ] as const) {
       const answer = await call(method, path, { auth: stranger.token, ...(body === undefined ? {} : { body }) })
       assert.strictEqual(codeOf(answer), "organization_not_found")
     }

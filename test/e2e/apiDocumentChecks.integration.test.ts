@@ -103,7 +103,7 @@ describe("the document checks of a submission", () => {
         const { liveKey, organizationId, token } = owner
         const credential = await callLive("PUT", `${control}/organizations/${organizationId}/gateway-credential`, {
           auth: token,
-          body: { token: "a token of the national system", context_nip: "5265877635" }
+          body: { token: "a token of the national system", context: { type: "Nip", value: "5265877635" } }
         })
         assert.strictEqual(credential.status, 204)
         const answer = await submit(callLive, liveKey, { body: { invoice_xml: broken } })

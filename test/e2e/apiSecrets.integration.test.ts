@@ -92,7 +92,11 @@ describe("a server with the log level Trace", () => {
       .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase })
       .toString()
     for (const value of [...plainKey, ...secretLines(encryptedKey), passphrase]) told.add(value)
-    const certificate = { type: "certificate", certificate: pair.certificate, context_nip: "5265877635" }
+    const certificate = {
+      type: "certificate",
+      certificate: pair.certificate,
+      context: { type: "Nip", value: "5265877635" }
+    }
     for (const body of [
       { ...certificate, private_key: encryptedKey, private_key_password: passphrase },
       { ...certificate, private_key: encryptedKey, private_key_password: secret },
@@ -103,10 +107,10 @@ describe("a server with the log level Trace", () => {
       { ...certificate, private_key: pair.privateKey, private_key_password: [secret] },
       {
         token: `20261122-EC-0|nip-1111111111|${Buffer.from(secret).toString("hex").padEnd(64, "0").slice(0, 64)}`,
-        context_nip: "5265877635"
+        context: { type: "Nip", value: "5265877635" }
       },
       { ...certificate, private_key: pair.privateKey },
-      { token: credential, context_nip: "5265877635" }
+      { token: credential, context: { type: "Nip", value: "5265877635" } }
     ]) {
       await call("PUT", credentialPath, { auth: tenant.token, body })
       const described = await call("GET", credentialPath, { auth: tenant.token })

@@ -1,4 +1,5 @@
 /** What a stranger can do before a request has an owner: admission by address and by host, and requests sent ahead. */
+import { randomBytes, randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { connect, type Socket } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -62,6 +63,21 @@ describe("a stranger", () => {
     assert.strictEqual(problemOf(refused!).code, "rate_limit_exceeded")
     assert.isAtLeast(Number(refused!.headers.get("retry-after")), 1)
     assert.isAtMost(Number(refused!.headers.get("retry-after")), 60)
+  })
+
+  it("has each end of a session of the console that there is not count", async () => {
+    const fresh = await startServer({ ...database.settings, GOVOICE_ROLE: "api" })
+    try {
+      const end = async () => {
+        const cookie = `__Host-govoice=s.${randomUUID()}.${randomBytes(32).toString("base64url")}`
+        const headers = { "sec-fetch-site": "same-origin", cookie }
+        return (await fetch(`${fresh.url}/console/session`, { method: "DELETE", headers })).status
+      }
+      for (let time = 0; time < 100; time++) assert.strictEqual(await end(), 204)
+      assert.strictEqual(await end(), 429)
+    } finally {
+      await fresh.stop()
+    }
   })
 
   it.each([

@@ -59,7 +59,7 @@ describe("govoice dev", { timeout: 240_000 }, () => {
     )
     const commands = /^Try this.*\n([^]*)^Ctrl-C/m.exec(dev.stdout)![1]!
     const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", commands], { cwd: folder })
-    assert.match(stdout, /"scenario":"accepted".*"scenario":"rejected".*"object":"list"/)
+    assert.match(stdout, /"scenario":"accepted".*\n.*"scenario":"rejected".*\n.*"object":"list".*\n$/)
     await until(dev, /invoice\.rejected +inv_\w{26} {2}verified/)
     await until(dev, /invoice\.upo_available +inv_\w{26} {2}verified/)
     assert.strictEqual(await dev.stop(), 0)

@@ -62,7 +62,7 @@ describe("govoice ksef", () => {
 
   const of = ["--organization", organization] as const
   const put = (input: string, ...args: ReadonlyArray<string>) =>
-    run(["ksef", "credential", "put", ...of, "--nip", simulator.nip, ...args], input)
+    run(["ksef", "credential", "put", ...of, "--context", simulator.nip, ...args], input)
 
   it("stores a token, tries it, shows it without its secret, and removes it", async () => {
     const stored = await put(`${simulator.token}\n`)
@@ -71,7 +71,7 @@ describe("govoice ksef", () => {
     const shown = await run(["ksef", "credential", "show", ...of])
     assert.match(
       shown.output,
-      new RegExp(`type +ksef_token\ncontext NIP +${simulator.nip}\nenvironment +${simulator.url}`)
+      new RegExp(`type +ksef_token\ncontext +Nip ${simulator.nip}\nenvironment +${simulator.url}`)
     )
     assert.match(shown.output, /state +unchecked/)
     const json = await run(["ksef", "credential", "show", ...of, "--json"])
@@ -92,8 +92,8 @@ describe("govoice ksef", () => {
     const removed = await run(["ksef", "credential", "remove", ...of])
     assert.strictEqual(removed.code, 0, removed.output)
     assert.match((await run(["ksef", "credential", "show", ...of])).output, /No credential is stored/)
-    const [row] = await database.run(`SELECT credential, credential_nip FROM organizations`)
-    assert.deepStrictEqual(row, { credential: null, credential_nip: null })
+    const [row] = await database.run(`SELECT credential, credential_context FROM organizations`)
+    assert.deepStrictEqual(row, { credential: null, credential_context: null })
   })
 
   it("ends the login at KSeF of a credential that it removes", async () => {
@@ -104,7 +104,7 @@ describe("govoice ksef", () => {
       const call = makeCall(() => server.url, await readAgreement(server.url))
       const { organizationId, token: auth } = await signUp(call)
       const path = `/v1/control-plane/organizations/${organizationId}/gateway-credential`
-      const body = { token: simulator.token, context_nip: simulator.nip }
+      const body = { token: simulator.token, context: { type: "Nip", value: simulator.nip } }
       assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
       await until(
         () => call("GET", path, { auth }),
@@ -150,7 +150,11 @@ describe("govoice ksef", () => {
     assert.strictEqual(stored.code, 0, stored.output)
     const checked = await run(["ksef", "check", ...of, "--json"])
     assert.strictEqual(checked.code, 0, checked.output)
-    assert.deepInclude(JSON.parse(checked.output), { type: "certificate", context_nip: simulator.nip, missing: [] })
+    assert.deepInclude(JSON.parse(checked.output), {
+      type: "certificate",
+      context: { type: "Nip", value: simulator.nip },
+      missing: []
+    })
   })
 
   it("says why a credential is refused, and which right is missing", async () => {
@@ -159,7 +163,7 @@ describe("govoice ksef", () => {
     assert.strictEqual(refused.code, 1)
     assert.match(refused.output, /credential_invalid: KSeF refuses the login: invalid token/)
 
-    const weak = simulator.issueToken({ nip: simulator.nip, permissions: ["InvoiceRead"] })
+    const weak = simulator.issueToken({ context: simulator.nip, permissions: ["InvoiceRead"] })
     assert.strictEqual((await put(weak)).code, 0)
     const checked = await run(["ksef", "check", ...of])
     assert.strictEqual(checked.code, 1)
@@ -176,15 +180,21 @@ describe("govoice ksef", () => {
     ],
     [
       "a certificate without a key",
-      ["ksef", "credential", "put", "--organization", organization, "--nip", "5265877635", "--certificate", "x"],
+      ["ksef", "credential", "put", "--organization", organization, "--context", "5265877635", "--certificate", "x"],
       1,
       /both --certificate and --private-key/
     ],
     [
       "a wrong NIP",
-      ["ksef", "credential", "put", "--organization", organization, "--nip", "1"],
+      ["ksef", "credential", "put", "--organization", organization, "--context", "1"],
       1,
-      /context_nip must be a NIP/
+      /The credential cannot be stored: context\.value must be a NIP/
+    ],
+    [
+      "a wrong internal identifier",
+      ["ksef", "credential", "put", "--organization", organization, "--context", "5265877635-12345"],
+      1,
+      /The credential cannot be stored: context\.value must be an internal identifier: a NIP/
     ]
   ])("explains %s", async (_, args, code, message) => {
     const result = await run(args, "a token")
@@ -200,10 +210,10 @@ describe("govoice ksef", () => {
     `)
     await database.run(`
       WITH session AS (
-        INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state, reference)
+        INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state, reference)
         VALUES ('${organization}', '${simulator.nip}', now(), 'online', 'FA (3)', 'done', 'reference') RETURNING id
       )
-      INSERT INTO national_submissions (session_id, organization_id, invoice_id, nip, created_at, due_at, state, sha256, code)
+      INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, due_at, state, sha256, code)
       SELECT id, '${organization}', '${invoice}', '${simulator.nip}', now(), now(), 'sent', sha256('x'), 450 FROM session
     `)
     const settle = (...args: ReadonlyArray<string>) => run(["ksef", "settle", "--invoice", invoice, ...args])
@@ -226,7 +236,8 @@ describe("govoice ksef", () => {
   })
 
   it("stores an offline certificate with an encrypted key, shows and removes it, and refuses another type", async () => {
-    const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "01f20a5d352ae590" })
+    const subject = [["2.5.4.3", "\u009B2J\u202E"]] as const
+    const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "01f20a5d352ae590", subject })
     const files = { certificate: join(folder, "offline.crt"), key: join(folder, "offline.key") }
     writeFileSync(files.certificate, pair.certificate)
     writeFileSync(files.key, pair.key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "pw" }))
@@ -244,6 +255,8 @@ describe("govoice ksef", () => {
 
     const shown = await run(["ksef", "offline-certificate", "show", ...of])
     assert.match(shown.output, /serial number +01F20A5D352AE590\n/)
+    // A terminal would take what the owner of the organization wrote as commands.
+    assert.include(shown.output, "CN=\\u009b2J\\u202e")
     assert.match(
       (await run(["doctor"])).output,
       /WARN +ksef +The offline certificates of 1 organizations expire within 30/
@@ -270,8 +283,8 @@ describe("govoice ksef", () => {
 
   it("shows the beacon and what waits", async () => {
     await database.run(`
-      INSERT INTO national_lanes (nip, due_at, blocked) VALUES ('5265877635', now(), '{"invoiceSend": {"until": 1}}')
-      ON CONFLICT (nip) DO UPDATE SET blocked = excluded.blocked
+      INSERT INTO national_lanes (context, due_at, blocked) VALUES ('5265877635', now(), '{"invoiceSend": {"until": 1}}')
+      ON CONFLICT (context) DO UPDATE SET blocked = excluded.blocked
     `)
     const { code, output } = await run(["ksef", "status"])
     assert.strictEqual(code, 0, output)

@@ -183,11 +183,12 @@ export class Deployment {
 
   /** An organization with a live key and a credential of KSeF, as the API takes it. */
   async liveOrganization({
-    nip,
+    context,
     offline,
     ...credential
   }: {
-    readonly nip: string
+    /** A NIP, or an internal identifier. */
+    readonly context: string
     /** The certificate with which it issues invoices offline. */
     readonly offline?: { readonly certificate: string; readonly private_key: string }
   } & (
@@ -199,7 +200,10 @@ export class Deployment {
   }> {
     const { id, post, token } = await this.#signUp()
     const path = `/v1/control-plane/organizations/${id}/gateway-credential`
-    const put = await this.call("PUT", path, { token, body: { ...credential, context_nip: nip } })
+    const put = await this.call("PUT", path, {
+      token,
+      body: { ...credential, context: { type: context.includes("-") ? "InternalId" : "Nip", value: context } }
+    })
     if (put.status !== 204) throw new Error(`The credential was refused: ${put.status} ${JSON.stringify(put.body)}`)
     if (offline !== undefined) {
       const path = `/v1/control-plane/organizations/${id}/offline-certificate`

@@ -1,11 +1,9 @@
 import { describe, it } from "vitest"
-import { killPoints, runKillPoint } from "./liveKillPoints.ts"
+import { isInSuite, killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUp } from "./support.ts"
 
 // All kill points are in liveKillPoints.long.test.ts and liveKillPointsBatch.long.test.ts.
-const few = killPoints.filter(
-  ({ name, point }) => point.at === "answered" && name.startsWith("the sending of a document")
-)
+const few = killPoints.filter(isInSuite)
 
 describe("a worker of live mode that is killed", () => {
   const faults = setUp()

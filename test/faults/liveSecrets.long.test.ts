@@ -65,7 +65,7 @@ describe("secrets of live mode", () => {
         }
         await deployment.startApi(live)
         await deployment.startWorker({ ...live, GOVOICE_METRICS_PORT: metricsPort })
-        const { key } = await deployment.liveOrganization({ nip: ksef.nip, ...credentialOf(ksef, kind) })
+        const { key } = await deployment.liveOrganization({ context: ksef.nip, ...credentialOf(ksef, kind) })
         const ids: Array<string> = []
         for (let index = 0; index < batchSize; index++) {
           ids.push(await deployment.submit(key, "accepted", document(ksef.nip, `FV/${index}`)))

@@ -37,7 +37,7 @@ describe("a thousand live invoices of one taxpayer", () => {
       const { deployment } = faults
       const live = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: ksef.url }
       await deployment.startApi(live)
-      const { key } = await deployment.liveOrganization({ nip: ksef.nip, token: ksef.token })
+      const { key } = await deployment.liveOrganization({ context: ksef.nip, token: ksef.token })
       let next = 0
       const submit = async (): Promise<void> => {
         while (next < count) await deployment.submit(key, "accepted", document(ksef.nip, `FV/${(next += 1)}`))

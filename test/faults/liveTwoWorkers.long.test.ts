@@ -21,7 +21,10 @@ describe("two workers for twenty taxpayers of live mode", () => {
       await deployment.startApi(live)
       const owners = []
       for (const nip of nips) {
-        owners.push({ nip, ...(await deployment.liveOrganization({ nip, token: ksef.issueToken({ nip }) })) })
+        owners.push({
+          nip,
+          ...(await deployment.liveOrganization({ context: nip, token: ksef.issueToken({ context: nip }) }))
+        })
       }
       const startWorker = async () => {
         const worker = await deployment.startWorker(live)

@@ -237,27 +237,36 @@ describe.skipIf(!isInstalled)(named("two cells"), () => {
   it("serve a taxpayer in live mode in one of them", async () => {
     const { a, b } = cells
     const [ofA, alsoOfA, ofB] = [await memberOf(a), await memberOf(a), await memberOf(b)]
-    const store = ({ path }: { readonly path: string }, context_nip: string) =>
-      ask(proxy.url, "PUT", `${path}/gateway-credential`, token, { type: "ksef_token", context_nip, token: "a-token" })
+    const store = ({ path }: { readonly path: string }, value: string) =>
+      ask(proxy.url, "PUT", `${path}/gateway-credential`, token, {
+        type: "ksef_token",
+        context: { type: value.includes("-") ? "InternalId" : "Nip", value },
+        token: "a-token"
+      })
     const [first, second] = ["5265877635", "1111111111"]
+    // Whoever stores a credential has no taxpayer yet.
+    assert.strictEqual((await store(ofB, first!)).status, 204)
     assert.strictEqual((await store(ofA, first!)).status, 204)
     assert.strictEqual((await store(alsoOfA, first!)).status, 204)
     assert.strictEqual((await store(ofB, second!)).status, 204)
-    for (const [member, nip, cell] of [
+    // KSeF has accepted them.
+    await a.deployment.pool.query("INSERT INTO cell_taxpayers (nip, cell) VALUES ($1, 'a'), ($2, 'b')", [first, second])
+    for (const [member, context, cell] of [
       [ofB, first, "a"],
+      [ofB, `${first}-12346`, "a"],
       [ofA, second, "b"]
     ] as const) {
-      const { body, status } = await store(member, nip!)
+      const { body, status } = await store(member, context!)
       assert.strictEqual(status, 422, JSON.stringify(body))
       const { message, param } = body.error
-      assert.strictEqual(param, "context_nip")
+      assert.strictEqual(param, "context")
       assert.include(message, `govoice cells move ${member.id} --to ${cell}.`)
     }
     // What was stored before stays.
-    assert.strictEqual(
-      (await ask(proxy.url, "GET", `${ofB.path}/gateway-credential`, token)).body["context_nip"],
-      second
-    )
+    assert.deepStrictEqual((await ask(proxy.url, "GET", `${ofB.path}/gateway-credential`, token)).body["context"], {
+      type: "Nip",
+      value: second
+    })
   })
 
   it("fail apart: while one is down, the other serves all, and the first returns by itself", async () => {

@@ -57,7 +57,7 @@ describe.skipIf(installedPrograms === undefined)(named("the guide on growing"), 
     return served
   }
 
-  it("makes two cells of one deployment, which keeps its organizations and keys", async () => {
+  it("makes two cells of one deployment, and moves an organization with its key", async () => {
     const [a, b] = [await machine("a"), await machine("b")]
     /** Runs a block of the guide on a machine, with the ports of this one. */
     const run = async (block: string, { cluster, here }: Machine): Promise<string> => {
@@ -65,6 +65,8 @@ describe.skipIf(installedPrograms === undefined)(named("the guide on growing"), 
       const commands = `set -a; . ./govoice.env; set +a\n${commandsOf(guide, block)}`
         .replaceAll("10.0.0.1:3000", `127.0.0.1:${a.port}`)
         .replaceAll("10.0.0.2:3000", `127.0.0.1:${b.port}`)
+        .replace(/'postgres:.*10\.0\.0\.2:5432.*'/, `'${b.database}'`)
+        .replace(/org_01kq\w+/, first)
         .replaceAll("sudo -u postgres psql", `psql --quiet '${cluster.url}'`)
       const path = [join(folder, "bin"), installedPrograms, dirname(process.execPath), process.env["PATH"]]
       const env = { PATH: path.join(delimiter), HOME: here }
@@ -128,5 +130,17 @@ describe.skipIf(installedPrograms === undefined)(named("the guide on growing"), 
     assert.include(readFileSync(join(a.here, "govoice-cells.conf"), "utf8"), `server 127.0.0.1:${b.port};`)
     await until("the status", async () => (await run("status", a)).includes("slot of b: in use"), 20_000)
     assert.include(await run("status", b), "subscription: running")
+
+    // The organization that was there before moves. A user without the right is told so before anything is copied.
+    await b.cluster.query("ALTER SYSTEM SET wal_level = logical")
+    await b.cluster.end("SIGINT")
+    await b.cluster.start()
+    const refused = await run("move", a).then(String, (error: { readonly stderr: string }) => error.stderr)
+    assert.include(refused, "The user of GOVOICE_TARGET_DATABASE_URL may not create subscriptions.")
+    await run("target", b)
+    assert.include(await run("move", a), "Moved to cell b: 1 organization of 1 bucket.")
+    await b.cluster.query("ALTER ROLE govoice NOSUPERUSER")
+    await until("the key in its cell", async () => (await call(b, "me", key)).status === 200, 20_000)
+    assert.strictEqual((await call(a, "me", key)).status, 421)
   })
 })

@@ -4,6 +4,7 @@ import { randomBytes, randomInt } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
+import { unitOf } from "../../apps/server/test/support/nips.ts"
 import { freePort } from "../support/freePort.ts"
 import { maxAttempts, sleep, until } from "../faults/deployment.ts"
 import * as Invariants from "../faults/invariants.ts"
@@ -199,15 +200,23 @@ describe.skipIf(!isInstalled)(named("an organization moves to another cell"), ()
     for (const { deployment } of [from, to]) await Invariants.check(deployment.pool, { maxAttempts })
   })
 
-  it("with a live lane in flight, and back", async () => {
-    const { a } = cells
-    const { id, key } = await a.deployment.liveOrganization({ nip: ksef.nip, ...credentialOf(ksef, "token") })
+  it("with live lanes in flight, and with those of other contexts of the taxpayer, and back", async () => {
+    const { deployment } = cells.a
+    const { id, key } = await deployment.liveOrganization({ context: ksef.nip, ...credentialOf(ksef, "token") })
+    const unit = unitOf(ksef.nip)
+    const credential = { context: unit, token: ksef.issueToken({ context: unit }) }
+    await until("the taxpayer", async () => (await cells.a.deployment.count("cell_taxpayers")) > 0, 60_000)
+    // Its credential is taken in the cell of the taxpayer alone.
+    let ofUnit: { readonly id: string; readonly key: string } | undefined
+    while (ofUnit === undefined) ofUnit = await deployment.liveOrganization(credential).catch(() => undefined)
+    const keys = [key, ofUnit.key]
     const submitAll = async (from: number, count: number) => {
       for (let n = from; n < from + count; n++) {
-        await submit(cells, key, randomBytes(12).toString("hex"), "accepted", document(ksef.nip, `FV/${n}`))
+        await submit(cells, keys[n % 2]!, randomBytes(12).toString("hex"), "accepted", document(ksef.nip, `FV/${n}`))
       }
     }
     let from = await cellOf(cells, id)
+    assert.strictEqual(await cellOf(cells, ofUnit.id), from)
     let submitted = 0
     for (let round = 0; round < 2; round++) {
       const submitting = submitAll(submitted, 12)
@@ -219,7 +228,11 @@ describe.skipIf(!isInstalled)(named("an organization moves to another cell"), ()
       await submitting
       const left = "invoices WHERE mode = 'live' AND NOT upo_available AND status NOT IN ('rejected', 'failed')"
       await until("the receipt of every invoice", async () => (await to.deployment.count(left)) === 0, 200_000)
-      await assertGone(from, id)
+      for (const one of [id, ofUnit.id]) {
+        assert.strictEqual(await cellOf(cells, one), to)
+        await assertGone(from, one)
+      }
+      assert.strictEqual(await from.deployment.count(`national_lanes WHERE context LIKE '${ksef.nip}%'`), 0)
       from = to
     }
     const accepted = ksef.ledger.accepted()
@@ -229,7 +242,9 @@ describe.skipIf(!isInstalled)(named("an organization moves to another cell"), ()
       await from.deployment.count("invoices WHERE mode = 'live' AND status = 'accepted' AND upo_available"),
       submitted
     )
-    assert.strictEqual(await from.deployment.count(`receipts WHERE organization_id = '${id}'`), submitted)
+    for (const one of [id, ofUnit.id]) {
+      assert.strictEqual(await from.deployment.count(`receipts WHERE organization_id = '${one}'`), submitted / 2)
+    }
     assert.strictEqual(ksef.ledger.overLimit, 0)
   })
 })

@@ -46,7 +46,7 @@ const leftovers = async ({ deployment }: Cell): Promise<number> =>
     UNION ALL SELECT bucket FROM cell_moves WHERE step <> 'moved'
     UNION ALL SELECT id FROM invoices WHERE due_at > now() + interval '1 year'
     UNION ALL SELECT organization_id FROM organization_concurrency WHERE max_in_flight = 0
-    UNION ALL SELECT nip FROM national_lanes WHERE due_at > now() + interval '1 year'
+    UNION ALL SELECT context FROM national_lanes WHERE due_at > now() + interval '1 year'
   ) AS left_over`)
 
 describe.skipIf(!isInstalled)(named("a move that is killed"), () => {

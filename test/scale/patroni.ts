@@ -204,6 +204,8 @@ export class PatroniCluster {
     const primary = await cluster.primary()
     await primary.query(`CREATE ROLE govoice LOGIN PASSWORD '${password}'`)
     await primary.query("CREATE DATABASE govoice OWNER govoice")
+    // A replica that has not replayed it refuses connections to it, and a client ends there, as libpq does.
+    await until("the database on each member", () => cluster.#has("govoice"), 10_000)
     return cluster
   }
 
@@ -242,6 +244,13 @@ export class PatroniCluster {
     await until("three members", check, 120_000).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${this.members.map(({ log, name }) => `${name}: ${log}`).join("\n")}`)
     })
+  }
+
+  async #has(database: string): Promise<boolean> {
+    const asked = this.members.map((member) =>
+      member.query(`SELECT FROM pg_database WHERE datname = '${database}'`).then(({ rows }) => rows.length === 1)
+    )
+    return (await Promise.all(asked)).every(Boolean)
   }
 
   /** Asks Patroni to make a replica the primary. */

@@ -130,8 +130,11 @@ describe.skipIf(isMissing)("the documentation site in a browser", () => {
         await page.goto(`${site.url}/documents/Guides.Settings.html`)
         await page.locator("body").waitFor({ state: "visible" })
         // A name breaks after an underscore at most, and only on a narrow screen.
-        const broken = `[...document.querySelectorAll("td:first-child > code")].filter((code) => code.getClientRects().length > 1).length`
+        const broken = `[...document.querySelectorAll("td:first-child code")].filter((code) => code.getClientRects().length > 1).length`
         if (width > 1000) assert.strictEqual(await page.evaluate(broken), 0)
+        await page.goto(`${site.url}/documents/Errors.All_codes.html`)
+        await page.locator("body").waitFor({ state: "visible" })
+        assert.strictEqual(await page.evaluate(broken), 0, "no code of an error is broken")
       })
   )
 

@@ -1,9 +1,9 @@
 /** The built site without a browser: links, blocks, `llms.txt`, and the Markdown twins of pages. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
 import { blocksOf } from "../e2e/support/quickStart.ts"
-import { blocksOfPage, documents, folder, pages, read, root, sources, targetsOf } from "./support/site.ts"
+import { blocksOfPage, documents, folder, pages, read, sources, targetsOf } from "./support/site.ts"
 
 const twinOf = (page: string): string => page.replace(/\.html$/, ".md")
 
@@ -65,20 +65,13 @@ describe("pages of the site", () => {
 })
 
 describe("the API reference of the site", () => {
-  it("has the operations of the OpenAPI document beside it, and the guide lists them", () => {
+  it("has the operations of the OpenAPI document beside it", () => {
     const { paths } = JSON.parse(read("openapi.json")) as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>
     }
-    const guide = readFileSync(join(root, "docs/guides/api-reference.md"), "utf8")
     const html = read("reference.html")
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => [method, path])
-    )
-    assert.isAbove(operations.length, 30)
-    for (const [method, path] of operations) {
-      assert.include(guide, `\`${method!.toUpperCase()} ${path}\``)
-      assert.include(html, `"${path}":{`)
-    }
+    assert.isAbove(Object.keys(paths).length, 30)
+    for (const path of Object.keys(paths)) assert.include(html, `"${path}":{`)
   })
 
   it("links to the pages of the codes", () => {

@@ -3,8 +3,7 @@
  * exception or an unhandled rejection.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { join } from "node:path"
-import { afterAll, inject } from "vitest"
+import { afterAll } from "vitest"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -15,12 +14,6 @@ const crash = /uncaught ?exception|unhandled ?rejection|^Node\.js v\d+/im
 
 const url = /^ {2}API +(http\S+)\/v1$/m
 
-// Node compiles the modules of a bundle once for all servers of a run.
-const compileCache = (): Environment => {
-  const bundle = inject("bundle") as string | undefined
-  return bundle === undefined ? {} : { NODE_COMPILE_CACHE: join(bundle, "compiled") }
-}
-
 export class ServerProcess {
   readonly child: ChildProcess
   /** Resolves with the exit code, or `null` after a signal. */
@@ -30,11 +23,11 @@ export class ServerProcess {
   /** Set by tests that crash the process on purpose. */
   mayCrash = false
 
-  /** Runs Node with these arguments. Of the environment of this process it inherits `PATH`. */
+  /** Runs Node with these arguments. Of the environment of this process it inherits `PATH` and the cache of compiled modules. */
   constructor(args: ReadonlyArray<string>, environment: Environment, options: { readonly cwd?: string } = {}) {
     this.child = spawn(process.execPath, args, {
       ...options,
-      env: { PATH: process.env["PATH"], ...compileCache(), ...environment },
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...environment },
       stdio: ["ignore", "pipe", "pipe"]
     })
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text))

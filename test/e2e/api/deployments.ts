@@ -204,7 +204,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.deepStrictEqual(await everyId(call, fresh), [])
       const stored = await call("PUT", `${control}/organizations/${fresh.organizationId}/gateway-credential`, {
         auth: fresh.token,
-        body: { token: "a token of the national system", context_nip: "5265877635" }
+        body: { token: "a token of the national system", context: { type: "Nip", value: "5265877635" } }
       })
       assert.strictEqual(stored.status, 204)
       assert.strictEqual(await isAvailable(), true)
@@ -216,7 +216,10 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       const organization = `${control}/organizations/${fresh.organizationId}`
       const put = (path: string, body: Readonly<Record<string, unknown>>) =>
         call("PUT", `${organization}/${path}`, { auth: fresh.token, body })
-      await put("gateway-credential", { token: "a token of the national system", context_nip: "1111111111" })
+      await put("gateway-credential", {
+        token: "a token of the national system",
+        context: { type: "Nip", value: "1111111111" }
+      })
       const invoice_xml = await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
       const headers = { "idempotency-key": randomUUID() }
       const issue = () => submit(call, fresh.liveKey, { body: { invoice_xml, invoicing_mode: "offline" }, headers })

@@ -33,7 +33,7 @@ export const testOrganizations = (api: ApiSuite): void => {
     it("store a credential that no response contains", async () => {
       const auth = api.tenant.token
       const path = `${control}/organizations/${api.tenant.organizationId}`
-      const body = { token: "a token of the national system", context_nip: "5265877635" }
+      const body = { token: "a token of the national system", context: { type: "Nip", value: "5265877635" } }
       assert.strictEqual((await call("PUT", `${path}/gateway-credential`, { auth, body })).status, 204)
       const shown = await call("GET", path, { auth })
       assert.notInclude(shown.text, "national")
@@ -82,7 +82,7 @@ export const testOrganizations = (api: ApiSuite): void => {
       ["of the type Authentication", { keyUsage: ["digitalSignature"] }, false, "certificate", /of the type Offline/],
       ["that has expired", { until: Date.now() - 1000 }, false, "certificate", /expired/],
       ["with the key of another", {}, true, "private_key", /does not belong/],
-      ["with a key on P-384", { key: "P-384" }, false, "private_key", /RSA of 2048 to 4096 bits nor EC/]
+      ["with a key on P-384", { key: "P-384" }, false, "private_key", /RSA of 2048 bits nor EC/]
     ])("refuse a certificate %s for issuing offline", async (_, options, isOther, param, message) => {
       const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], ...options })
       const private_key = isOther ? makePair({ key: "rsa" }).privateKey : pair.privateKey
@@ -97,13 +97,13 @@ export const testOrganizations = (api: ApiSuite): void => {
 
     it.each(["526587763", "52658776355", "5265877636", "526587763a", " 5265877635"])(
       "refuse the tax number %j",
-      async (context_nip) => {
+      async (value) => {
         const answer = await call("PUT", `${control}/organizations/${api.tenant.organizationId}/gateway-credential`, {
           auth: api.tenant.token,
-          body: { token: "t", context_nip }
+          body: { token: "t", context: { type: "Nip", value } }
         })
         assert.strictEqual(codeOf(answer), "invalid_parameter")
-        assert.strictEqual(problemOf(answer).param, "context_nip")
+        assert.strictEqual(problemOf(answer).param, "context")
       }
     )
 

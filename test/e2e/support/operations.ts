@@ -113,7 +113,7 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       method: "PUT",
       path: `${organization}/gateway-credential`,
       ...ofOrganization,
-      body: { token: "a token of the national system", context_nip: "5265877635" }
+      body: { token: "a token of the national system", context: { type: "Nip", value: "5265877635" } }
     },
     {
       id: "organizations.getGatewayCredential",

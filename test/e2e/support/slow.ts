@@ -52,6 +52,9 @@ export const latencies = async (
   return times.sort((a, b) => a - b)
 }
 
+/** The share of latencies that a bound is for: among a hundred, a single pause of a busy machine is the slowest hundredth. */
+export const usual = 0.9
+
 /** The value below which a share of the sorted values lies. */
 export const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -3,7 +3,7 @@
  */
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
 import { pnpm } from "./pnpm.ts"
 
@@ -31,14 +31,14 @@ const isStale = (folder: string): boolean => {
   return sources.some((source) => modified(join(folder, source)) > modified(join(folder, built)))
 }
 
-const pack = (folder: string, into: string): Packed => {
-  const { name } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly name: string }
-  if (isStale(join(root, folder))) pnpm(join(root, folder), "run", "build")
-  const before = new Set(globSync("*.tgz", { cwd: into }))
-  pnpm(join(root, folder), "pack", "--pack-destination", into)
-  const [tarball] = globSync("*.tgz", { cwd: into }).filter((file) => !before.has(file))
-  if (tarball === undefined || !existsSync(join(into, tarball))) throw new Error(`${folder} was not packed`)
-  return { name, folder, tarball: join(into, basename(tarball)) }
+const packedIn = (into: string, folder: string): Packed => {
+  const { name, version } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
+    readonly name: string
+    readonly version: string
+  }
+  const tarball = join(into, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`)
+  if (!existsSync(tarball)) throw new Error(`${folder} was not packed`)
+  return { name, folder, tarball }
 }
 
 /** Makes the setup that packs these folders, in the order of their dependencies: types are built from those of imported packages. */
@@ -46,9 +46,13 @@ export const setup =
   (folders: ReadonlyArray<string>) =>
   ({ provide }: TestProject): (() => void) => {
     const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
+    for (const folder of folders) if (isStale(join(root, folder))) pnpm(join(root, folder), "run", "build")
+    // All at once: pnpm takes longer to start than to pack.
+    const filters = folders.flatMap((folder) => ["--filter", `./${folder}`])
+    pnpm(root, "--recursive", ...filters, "pack", "--pack-destination", into)
     provide(
       "packed",
-      folders.map((folder) => pack(folder, into))
+      folders.map((folder) => packedIn(into, folder))
     )
     return () => rmSync(into, { recursive: true, force: true })
   }

@@ -1,7 +1,6 @@
 /**
- * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, the retry schedule from
- * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, and the operations of the API from its OpenAPI
- * document.
+ * Generates state diagrams, timelines and errors of the guides from `packages/core`, the retry schedule from
+ * `packages/dispatcher`, and mistakes in documents from the checks of `packages/ksef`.
  *
  *     node --conditions=source docs/diagrams.ts            updates the blocks
  *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
@@ -15,7 +14,6 @@ import { installs, noteFor } from "./installs.ts"
 import { blocks as liveCodes } from "./liveCodes.ts"
 import * as meanings from "./meanings.ts"
 import { sections as mistakes } from "./mistakes.ts"
-import { operations } from "./operations.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
 
 /** A page of the documentation with its generated blocks. */
@@ -45,7 +43,7 @@ const deliveryStates: Machine = {
 
 const eventTypes = table(
   ["event type", "emitted when"],
-  InvoiceEvent.EventType.literals.map((type) => [code(type), meanings.eventTypes[type]])
+  InvoiceEvent.EventType.literals.map((type) => [code(type), InvoiceEvent.descriptions[type].meaning])
 )
 
 const duration = (milliseconds: number): string => {
@@ -106,16 +104,10 @@ const errorHead = (error: ErrorCatalog.ErrorCode): string => {
 }
 
 const errorIndex = table(
-  ["code", "status", "type", "param", "retryable"],
+  ["code", "status", "retryable"],
   ErrorCatalog.codes.map((error) => {
     const row = ErrorCatalog.catalog[error]
-    return [
-      `[\`${error}\`](./${error}.md)`,
-      String(row.status),
-      code(row.type),
-      param(row.param),
-      row.retryable ? "yes" : "no"
-    ]
+    return [`[\`${error}\`](./${error}.md)`, String(row.status), row.retryable ? "yes" : "no"]
   })
 )
 
@@ -142,7 +134,6 @@ export const pages: ReadonlyArray<Page> = [
     path: "guides/checking-invoices.md",
     blocks: { mistakes, "before the release": noteFor(installs["guides/checking-invoices.md"]!) }
   },
-  { path: "guides/api-reference.md", blocks: { operations } },
   { path: "guides/live-mode.md", blocks: liveCodes },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
   ...Object.entries(installs)

@@ -20,19 +20,16 @@ export const noteFor = (
   const [first] = packages
   // Without `file:`, npx takes the path for a command.
   const tarball = `file:<checkout>/tarballs/${first!.replace("@", "").replace("/", "-")}-${version}.tgz`
+  const rest = packages.length === 1 ? { en: "", pl: "" } : { en: ", and so on", pl: ", i tak dalej" }
   if (isPolish) {
     return [
-      `> Do pierwszego wydania w rejestrze npm nie ma pakietów ${packages.map((name) => `\`${name}\``).join(" i ")}.`,
-      "> Uruchom `npx -y pnpm@12 run pack` w kopii repozytorium",
-      `> i zamiast \`${first!}\` napisz \`${tarball.replace("<checkout>", "<repozytorium>")}\`, i tak dalej.`
+      "> Do pierwszego wydania w rejestrze npm nie ma pakietów: uruchom `npx -y pnpm@12 run pack` w kopii repozytorium",
+      `> i zamiast \`${first!}\` napisz \`${tarball.replace("<checkout>", "<repozytorium>")}\`${rest.pl}.`
     ].join("\n")
   }
-  const all = packages.map((name) => `\`${name}\``).join(" and ")
-  const verb = packages.length === 1 ? "is" : "are"
   return [
-    `> Until the first release, ${all} ${verb} not in the npm registry.`,
-    "> Run `npx -y pnpm@12 run pack` in a checkout,",
-    `> and write \`${tarball}\` in place of \`${first!}\`${packages.length === 1 ? "" : ", and so on"}.`
+    "> Until the first release, no registry has the packages: run `npx -y pnpm@12 run pack` in a checkout,",
+    `> and write \`${tarball}\` in place of \`${first!}\`${rest.en}.`
   ].join("\n")
 }
 

@@ -27,10 +27,9 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
     remedy: "Nothing, if that is the same invoice. Otherwise, give this one a number of its own, and submit it again."
   },
   seller_not_permitted: {
-    means:
-      "The seller of the document is not the taxpayer of the credential, and has not permitted it to issue invoices.",
+    means: "The context of the credential is of another taxpayer, who has no permission of the seller.",
     remedy:
-      "Check `Podmiot1` and the context NIP of the credential. For self-billing, have the seller grant the permission in KSeF."
+      "Check `Podmiot1` and the `context` of the credential. For self-billing, have the seller grant the permission in KSeF."
   },
   attachment_not_allowed: {
     means: "The document has an attachment, and the taxpayer has not registered for sending attachments.",
@@ -44,7 +43,7 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
   file_refused: {
     means: "KSeF received a file whose size or hash it does not accept, or which begins with a byte order mark.",
     remedy:
-      "Save the document in UTF-8 without a byte order mark (BOM) if it has one, and submit it again. If it is refused again, report a defect with the identifier of the invoice."
+      "Save the document in UTF-8 without a byte order mark, and submit it again. If it is refused again, report a defect with the identifier of the invoice."
   }
 }
 
@@ -86,7 +85,7 @@ export const failures = {
   },
   duplicate_unresolved: {
     means:
-      "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison. Or it has an accepted technical correction, and does not show the session in which this invoice may be it. It is tried for a day.",
+      "KSeF names an accepted invoice or technical correction as the original, and does not let the credential read it for a comparison. It is tried for a day.",
     remedy:
       "Compare the invoice of the number in the message, or the correction that KSeF has. Grant the credential `InvoiceRead`, so that this is decided by itself."
   },
@@ -111,8 +110,8 @@ const refusals: Readonly<Record<LoginStatuses.CredentialCode, Line>> = {
     remedy: "Wait a few minutes: KSeF activates new tokens. If it stays so, create a new one."
   },
   credential_of_another_context: {
-    means: "The credential belongs to another taxpayer than `context_nip`.",
-    remedy: "Store it with the NIP of its own context."
+    means: "The credential does not belong to its `context`.",
+    remedy: "Store it with the `context` that it was issued for, or was granted permissions in."
   },
   credential_without_rights: {
     means: "The credential may not send invoices of this taxpayer.",

@@ -1,7 +1,7 @@
 /**
- * One line for every status and event type. A new one does not compile without its line.
+ * One line for every status. A new one does not compile without its line.
  */
-import type { DeliveryState, InvoiceEvent, InvoiceState } from "../packages/core/src/index.ts"
+import type { DeliveryState, InvoiceState } from "../packages/core/src/index.ts"
 
 export const invoiceStatuses: { readonly [S in InvoiceState.Status]: string } = {
   queued: "stored, waiting for a worker",
@@ -22,14 +22,4 @@ export const deliveryStatuses: { readonly [S in DeliveryState.Status]: string } 
   retrying: "an attempt failed with a retryable error, or was interrupted; `next_retry_at` is the time of the next",
   failed: "it will not be delivered; `last_error_summary` has the reason",
   endpoint_disabled: "the endpoint was disabled or deleted before sending"
-}
-
-export const eventTypes: { readonly [T in InvoiceEvent.EventType]: string } = {
-  "invoice.received": "the invoice is stored and queued, before the `201`",
-  "invoice.submitted": "the national system has the invoice",
-  "invoice.accepted": "the national system accepted it and assigned its official number",
-  "invoice.upo_available": "the official receipt (UPO) can be downloaded",
-  "invoice.rejected": "the national system refused it",
-  "invoice.failed":
-    "processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; `failure` has the reason"
 }

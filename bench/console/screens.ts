@@ -46,9 +46,15 @@ const observer = `
   }
 `
 
-/** A page of a browser that has not seen the console, and is logged in. */
-const openCold = async (browser: Browser, { login, url }: Deployment): Promise<Page> => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+const languages = ["en", "pl"] as const
+
+/** A page of a browser in a language that has not seen the console, and is logged in. */
+const openCold = async (
+  browser: Browser,
+  { login, url }: Deployment,
+  locale: (typeof languages)[number] = "en"
+): Promise<Page> => {
+  const context = await browser.newContext({ locale, viewport: { width: 1280, height: 800 } })
   await context.addInitScript({ content: observer })
   const page = await context.newPage()
   // Of the origin, but not of the page: a cookie of this kind is set by its origin only.
@@ -86,12 +92,18 @@ const leaf = async (page: Page, times: number): Promise<Array<number>> => {
   return taken
 }
 
-/** The times of the screens in each round, in milliseconds, those of the floor, and the memory around many pages, in MiB. */
-export interface Screens {
+/** The times of loads in a language in each round, in milliseconds, and those of the floor. */
+export interface Loads {
+  readonly language: string
   readonly cold: ReadonlyArray<number>
   readonly warm: ReadonlyArray<number>
   /** The files and data of a load, fetched alone. */
   readonly fetched: ReadonlyArray<number>
+}
+
+/** The times of the screens in each round, in milliseconds, and the memory around many pages, in MiB. */
+export interface Screens {
+  readonly loads: ReadonlyArray<Loads>
   readonly next: ReadonlyArray<number>
   readonly nextOfThousandth: ReadonlyArray<number>
   /** The longest task of a cold load of a list, and of all clicks on "Older", in milliseconds. 0: none was over 50. */
@@ -106,17 +118,22 @@ export const measureScreens = async (deployment: Deployment): Promise<Screens> =
   const overview = `${url}/console/o/${organization}`
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] })
   try {
-    const cold: Array<number> = []
-    const warm: Array<number> = []
-    const fetched: Array<number> = []
+    const measured = languages.map((language) => ({
+      language,
+      cold: new Array<number>(),
+      warm: new Array<number>(),
+      fetched: new Array<number>()
+    }))
     for (let load = 0; load < loads; load++) {
-      const page = await openCold(browser, deployment)
-      await page.goto(overview)
-      cold.push(await page.evaluate<number>("bench.firstData"))
-      fetched.push(await page.evaluate<number>("bench.fetchAll(bench.resources())"))
-      await page.reload()
-      warm.push(await page.evaluate<number>("bench.firstData"))
-      await page.context().close()
+      for (const { cold, fetched, language, warm } of measured) {
+        const page = await openCold(browser, deployment, language)
+        await page.goto(overview)
+        cold.push(await page.evaluate<number>("bench.firstData"))
+        fetched.push(await page.evaluate<number>("bench.fetchAll(bench.resources())"))
+        await page.reload()
+        warm.push(await page.evaluate<number>("bench.firstData"))
+        await page.context().close()
+      }
     }
 
     const page = await openCold(browser, deployment)
@@ -133,9 +150,7 @@ export const measureScreens = async (deployment: Deployment): Promise<Screens> =
     await page.goto(`${list}?cursor=${encodeURIComponent(cursor)}`)
     const thousandth = await leaf(page, 20)
     return {
-      cold,
-      warm,
-      fetched,
+      loads: measured,
       next: first,
       nextOfThousandth: thousandth,
       longestTask,

@@ -35,8 +35,8 @@ export const fill = async (databaseUrl: string, count: number, { from, until }: 
             CASE WHEN failed THEN '{"code":"sandbox_rejected","message":"x"}'::jsonb END, NOT failed, '{"order":"4711"}'`,
     `INSERT INTO invoice_documents (invoice_id, organization_id, xml, sha256, seller_nip, issue_date, invoice_number)
      SELECT 'inv_' || suffix, organization_id, '<Faktura/>', sha256(suffix::bytea), '5265877635', '2026-11-20', 'FV/' || suffix`,
-    `INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
-     SELECT 'inv_' || suffix, organization_id, at, sha256(suffix::bytea), '<UPO/>'`,
+    `INSERT INTO receipts (invoice_id, organization_id, created_at, xml)
+     SELECT 'inv_' || suffix, organization_id, at, '<UPO/>'`,
     `INSERT INTO idempotency_records (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
      SELECT organization_id, 'test', md5(suffix), at, 201, sha256(suffix::bytea), 'inv_' || suffix, '{}'`,
     `INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)

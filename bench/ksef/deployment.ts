@@ -132,7 +132,7 @@ export const makeKey = async (api: Api, simulator?: Simulator): Promise<string> 
   const { access_token: token } = await call<{ access_token: string }>(api, "POST", "auth/login", account)
   const { id } = await call<{ id: string }>(api, "POST", "organizations", { name: "Benchmark" }, token)
   if (simulator !== undefined) {
-    const credential = { token: simulator.token, context_nip: simulator.nip }
+    const credential = { token: simulator.token, context: { type: "Nip", value: simulator.nip } }
     await call(api, "PUT", `organizations/${id}/gateway-credential`, credential, token)
   }
   const mode = simulator === undefined ? "test" : "live"
@@ -146,8 +146,8 @@ export const untilLoggedIn = ({ pool }: Database, { nip }: Simulator): Promise<v
     "the first login",
     async () => {
       const { rowCount } = await pool.query(
-        `SELECT 1 FROM organizations JOIN national_lanes ON nip = credential_nip
-         WHERE nip = $1 AND credential_state = 'accepted' AND NOT is_leased`,
+        `SELECT 1 FROM organizations JOIN national_lanes ON context = credential_context
+         WHERE context = $1 AND credential_state = 'accepted' AND NOT is_leased`,
         [nip]
       )
       return rowCount === 1
@@ -197,7 +197,7 @@ export const statementsOf = async ({ pool }: Database, role: "api" | "worker") =
   const sum = (chosen: typeof rows) => chosen.reduce((total, { calls }) => total + calls, 0)
   return {
     all: sum(rows),
-    lanes: sum(rows.filter(({ query }) => /national_|credential_nip/.test(query))),
+    lanes: sum(rows.filter(({ query }) => /national_|credential_context/.test(query))),
     rows
   }
 }

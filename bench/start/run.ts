@@ -5,7 +5,7 @@
  * Prints a report in Markdown. Exits with 1 when a ratio to the empty Node misses its goal. The ratios are of processor time and
  * of resident memory; the times to ready are in the report alone, because a busy machine changes them most. They are from the
  * start of the process to the banner, which `serve` prints when it listens. Memory is that of the server, 5 s later; its
- * quarantine process is not started. `BENCH_ROUNDS` changes the number of rounds (5).
+ * spare process is not started. `BENCH_ROUNDS` changes the number of rounds (5).
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"

@@ -77,7 +77,9 @@ const taxpayerOf = async (
   const { id } = await controlPlane.organizations.create({ name })
   await controlPlane.organizations.setGatewayCredential(
     id,
-    "token" in credential ? { ...credential, contextNip: nip } : { type: "certificate", ...credential, contextNip: nip }
+    "token" in credential
+      ? { ...credential, context: { type: "Nip", value: nip } }
+      : { type: "certificate", ...credential, context: { type: "Nip", value: nip } }
   )
   const deadline = performance.now() + 20_000
   for (;;) {
@@ -212,7 +214,7 @@ export const liveDemo = async (screen: Screen, signal: AbortSignal): Promise<voi
   screen.heading(`${batchSize} invoices at once`)
   const batchAt = performance.now()
   // KSeF answers the first of them slowly, so that the others wait together and go in one batch.
-  await simulator.faults.apply({ on: "openOnlineSession", nip: many.nip, times: 1, do: "delay", ms: slowOpenMs })
+  await simulator.faults.apply({ on: "openOnlineSession", context: many.nip, times: 1, do: "delay", ms: slowOpenMs })
   const batch = Array.from({ length: batchSize }, (_, index) => documentOf(template, many.nip, 1000 + index))
   const ids = await eachOf(
     batch,

@@ -173,24 +173,89 @@ export const headers = Schema.Record(Schema.String, Schema.String).check(
 )
 
 /**
- * A Polish tax number (NIP): ten digits, the last of which is a check digit.
+ * The context of a login at KSeF. A value has to be of the form of its type.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const nip = Schema.String.check(
-  Schema.makeFilter(
-    (value: string) => (isNip(value) ? undefined : "must be a NIP: ten digits with a valid check digit"),
-    {
-      description: "A Polish tax number (NIP): ten digits, the last of which is a check digit.",
-      examples: ["5265877635"],
-      toJsonSchema: () => [{ pattern: "^[0-9]{10}$" }, true]
-    }
+export const context = Schema.Struct({
+  type: Schema.Literals(["Nip", "InternalId", "NipVatUe"]).annotate({
+    message: 'must be "Nip", "InternalId" or "NipVatUe"',
+    description:
+      "`Nip`: a taxpayer. `InternalId`: a unit of a taxpayer. `NipVatUe`: a taxpayer and the entity of another EU member state that issues its invoices by self-billing."
+  }),
+  value: Schema.String.annotate({
+    description:
+      "Of `Nip`: ten digits, the last of which is a check digit. Of `InternalId`: the NIP, a hyphen and five digits, the last of which is a check digit, as `5265877635-12346`. Of `NipVatUe`: the NIP, a hyphen and the VAT number with its country, as `5265877635-DE123456789`.",
+    examples: ["5265877635"]
+  })
+})
+  .annotate({ description: "On whose behalf invoices are submitted: the context of a login at KSeF." })
+  .check(
+    Schema.makeFilter(({ type, value }) => {
+      const { expected, isValid } = contexts[type]
+      return isValid(value) ? undefined : { path: ["value"], issue: `must be ${expected}` }
+    })
   )
-)
 
 const weights = [6, 5, 7, 2, 3, 4, 5, 6, 7]
 
 const isNip = (value: string): boolean =>
   /^\d{10}$/.test(value) &&
   weights.reduce((sum, weight, index) => sum + weight * Number(value[index]), 0) % 11 === Number(value[9])
+
+// The check digit counts the digits before it alternately once and three times.
+const isInternalId = (value: string): boolean => {
+  if (!/^\d{10}-\d{5}$/.test(value) || !isNip(value.slice(0, 10))) return false
+  const digits = Array.from(value.replace("-", ""), Number)
+  const sum = digits.slice(0, -1).reduce((total, digit, index) => total + digit * (index % 2 === 0 ? 1 : 3), 0)
+  return sum % 10 === digits[14]
+}
+
+const isNipVatUe = (value: string): boolean => isNip(value.slice(0, 10)) && vatUe.test(value.slice(10))
+
+const contexts = {
+  Nip: { isValid: isNip, expected: "a NIP: ten digits with a valid check digit" },
+  InternalId: {
+    isValid: isInternalId,
+    expected:
+      "an internal identifier: a NIP, a hyphen and five digits, each with a valid check digit, as 5265877635-12346"
+  },
+  NipVatUe: {
+    isValid: isNipVatUe,
+    expected: "a NIP, a hyphen and a VAT number of the EU with its country, as 5265877635-DE123456789"
+  }
+} as const
+
+// A copy of TNipVatUE of the schema of logins at KSeF.
+const vatUe = new RegExp(
+  `^-(?:${[
+    "ATU\\d{8}",
+    "BE[01]\\d{9}",
+    "BG\\d{9,10}",
+    "CY\\d{8}[A-Z]",
+    "CZ\\d{8,10}",
+    "DE\\d{9}",
+    "DK\\d{8}",
+    "EE\\d{9}",
+    "EL\\d{9}",
+    "ES(?:[A-Z]\\d{8}|\\d{8}[A-Z]|[A-Z]\\d{7}[A-Z])",
+    "FI\\d{8}",
+    "FR[A-Z0-9]{2}\\d{9}",
+    "HR\\d{11}",
+    "HU\\d{8}",
+    "IE(?:\\d{7}[A-Z]{2}|\\d[A-Z0-9+*]\\d{5}[A-Z])",
+    "IT\\d{11}",
+    "LT(?:\\d{9}|\\d{12})",
+    "LU\\d{8}",
+    "LV\\d{11}",
+    "MT\\d{8}",
+    "NL[A-Z0-9+*]{12}",
+    "PT\\d{9}",
+    "RO\\d{2,10}",
+    "SE\\d{12}",
+    "SI\\d{8}",
+    "SK\\d{10}",
+    "XI(?:\\d{9}|\\d{12}|(?:GD|HA)\\d{3})"
+  ].join("|")})$`
+)

@@ -58,9 +58,7 @@ export const GatewayCredential = Schema.Struct({
       "Whether a credential is stored for the environment of the deployment. Otherwise, the other members are null."
   }),
   type: Schema.NullOr(Type),
-  context_nip: Schema.NullOr(Schema.String).annotate({
-    description: "The NIP of the taxpayer whose invoices are submitted."
-  }),
+  context: Schema.NullOr(Fields.context),
   environment: Schema.NullOr(Schema.String).annotate({
     description: "The environment of the national system: `test`, `demo`, `prod`, or the URL of another one."
   }),
@@ -86,10 +84,6 @@ export const GatewayCredential = Schema.Struct({
  */
 export type GatewayCredential = typeof GatewayCredential.Type
 
-const contextNip = Fields.nip.annotate({
-  description: "The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit."
-})
-
 /**
  * The request that stores a KSeF token. `type` may be left out.
  *
@@ -99,7 +93,7 @@ const contextNip = Fields.nip.annotate({
 export const KsefTokenCredential = Schema.Struct({
   type: Schema.optionalKey(Schema.Literal("ksef_token").annotate({ message: 'must be "ksef_token" or "certificate"' })),
   token: Fields.text(1, 160, { description: "The KSeF token, complete with its separators.", format: "password" }),
-  context_nip: contextNip,
+  context: Fields.context,
   expires_at: Schema.optionalKey(
     Schema.NullOr(Timestamp.TimestampInput).annotate({
       description: "The time at which the token expires, ISO 8601 in UTC. Warnings are given before it.",
@@ -119,9 +113,9 @@ export const CertificateCredential = Schema.Struct({
   certificate: Fields.pem(
     "The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key."
   ),
-  private_key: Fields.pem("Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256.", "password"),
+  private_key: Fields.pem("Its private key in PEM: RSA of 2048 to 4096 bits, or EC on the curve P-256.", "password"),
   private_key_password: Fields.privateKeyPassword,
-  context_nip: contextNip
+  context: Fields.context
 }).annotate({
   identifier: "CertificateCredential",
   description: "A KSeF certificate of the type Authentication, with its private key."

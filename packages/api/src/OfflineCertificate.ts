@@ -78,8 +78,7 @@ export const OfflineCertificateRequest = Schema.Struct({
   ),
   private_key: Schema.optionalKey(
     Schema.NullOr(Fields.pem("Text in PEM.", "password")).annotate({
-      description:
-        "The private key in PEM: RSA of 2048 to 4096 bits, or EC on the curve P-256. Left out for a PKCS#12 file."
+      description: "The private key in PEM: RSA of 2048 bits, or EC on the curve P-256. Left out for a PKCS#12 file."
     })
   ),
   private_key_password: Fields.privateKeyPassword

@@ -189,7 +189,37 @@ describe("Fields", () => {
     })
   })
 
-  describe("nip", () => {
+  describe("context", () => {
+    const isNip = (value: unknown) => accepts(Fields.context, { type: "Nip", value })
+
+    it.each([
+      ["InternalId", "5265877635-12346"],
+      ["NipVatUe", "5265877635-DE123456789"],
+      ["NipVatUe", "5265877635-ATU12345678"]
+    ])("accepts %s %s, and with no other type", (type, value) => {
+      const types = ["Nip", "InternalId", "NipVatUe"].filter((one) => accepts(Fields.context, { type: one, value }))
+      assert.deepStrictEqual(types, [type])
+    })
+
+    it.each([
+      ["InternalId", "5265877635-12345"],
+      ["InternalId", "5265877636-12346"],
+      ["InternalId", "526587763512346"],
+      ["NipVatUe", "5265877636-DE123456789"],
+      ["NipVatUe", "5265877635-DE12345678"],
+      ["NipVatUe", "5265877635-PL5265877635"],
+      ["NipVatUe", "5265877635-DE123456789\n"],
+      ["PeppolId", "PPL000001"]
+    ])("rejects %s %s", (type, value) => assert.isFalse(accepts(Fields.context, { type, value })))
+
+    it("names the value, and the form of the type", () => {
+      assert.match(
+        faultOf(Fields.context, { type: "InternalId", value: "5265877635-12345" }),
+        /must be an internal identifier: a NIP, a hyphen and five digits.*\n?.*"value"/s
+      )
+      assert.match(faultOf(Fields.context, { type: "Pesel", value: "1" }), /must be "Nip", "InternalId" or "NipVatUe"/)
+    })
+
     // The check digit: (6·a + 5·b + 7·c + 2·d + 3·e + 4·f + 5·g + 6·h + 7·i) mod 11.
     const checkDigit = (text: string): number => {
       const [a, b, c, d, e, f, g, h, i] = Array.from(text, Number) as [
@@ -206,9 +236,7 @@ describe("Fields", () => {
       return (6 * a + 5 * b + 7 * c + 2 * d + 3 * e + 4 * f + 5 * g + 6 * h + 7 * i) % 11
     }
 
-    it.each(["5265877635", "5260250274", "1234563218"])("accepts %s", (value) =>
-      assert.isTrue(accepts(Fields.nip, value))
-    )
+    it.each(["5265877635", "5260250274", "1234563218"])("accepts %s", (value) => assert.isTrue(isNip(value)))
 
     it.each([
       "5265877636",
@@ -222,9 +250,9 @@ describe("Fields", () => {
       "",
       "NaN",
       "5265877635.0"
-    ])("rejects %j", (value) => assert.isFalse(accepts(Fields.nip, value)))
+    ])("rejects %j", (value) => assert.isFalse(isNip(value)))
 
-    it("rejects a number", () => assert.isFalse(accepts(Fields.nip, 5_265_877_635)))
+    it("rejects a number", () => assert.isFalse(isNip(5_265_877_635)))
 
     const nine = fc
       .array(fc.integer({ min: 0, max: 9 }), { minLength: 9, maxLength: 9 })
@@ -235,7 +263,7 @@ describe("Fields", () => {
         fc.property(nine, (text) => {
           const right = checkDigit(text)
           for (let digit = 0; digit <= 9; digit++) {
-            assert.strictEqual(accepts(Fields.nip, `${text}${digit}`), digit === right)
+            assert.strictEqual(isNip(`${text}${digit}`), digit === right)
           }
         }),
         runs
@@ -248,7 +276,7 @@ describe("Fields", () => {
           const right = checkDigit(text)
           fc.pre(right !== 10)
           const slipped = (Number(text[place]) + by) % 10
-          assert.isFalse(accepts(Fields.nip, `${text.slice(0, place)}${slipped}${text.slice(place + 1)}${right}`))
+          assert.isFalse(isNip(`${text.slice(0, place)}${slipped}${text.slice(place + 1)}${right}`))
         }),
         runs
       )

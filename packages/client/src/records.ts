@@ -208,7 +208,7 @@ export interface Invoice {
   readonly invoicingMode: InvoicingMode
   /** How the national system took it, as its receipt says: an online invoice that arrived on a later day than its date of issue is `offline`. Null until there is a receipt. */
   readonly officialMode: InvoicingMode | null
-  /** The last day for sending an invoice that was issued offline, `YYYY-MM-DD`: the working day in Poland after its date of issue. Null for others. */
+  /** The last day for sending an invoice that was issued offline, `YYYY-MM-DD`: the working day in Poland after its date of issue, or the seventh one after a failure that the national system announced. Null for others. */
   readonly sendBy: string | null
   /** The rejected invoice, issued offline, that this one corrects technically. Null for others. */
   readonly corrects: string | null
@@ -291,8 +291,13 @@ export interface GatewayCredential {
   readonly present: boolean
   /** The kind of a credential: a KSeF token, or a KSeF certificate with its private key. */
   readonly type: GatewayCredentialType | null
-  /** The NIP of the taxpayer whose invoices are submitted. */
-  readonly contextNip: string | null
+  /** On whose behalf invoices are submitted: the context of a login at KSeF. */
+  readonly context: {
+    /** `Nip`: a taxpayer. `InternalId`: a unit of a taxpayer. `NipVatUe`: a taxpayer and the entity of another EU member state that issues its invoices by self-billing. */
+    readonly type: "Nip" | "InternalId" | "NipVatUe" | (string & {})
+    /** Of `Nip`: ten digits, the last of which is a check digit. Of `InternalId`: the NIP, a hyphen and five digits, the last of which is a check digit, as `5265877635-12346`. Of `NipVatUe`: the NIP, a hyphen and the VAT number with its country, as `5265877635-DE123456789`. */
+    readonly value: string
+  } | null
   /** The environment of the national system: `test`, `demo`, `prod`, or the URL of another one. */
   readonly environment: string | null
   /** The time at which the credential expires. Null if it is not known. */
@@ -684,8 +689,13 @@ export interface KsefTokenCredential {
   readonly type?: "ksef_token" | undefined
   /** The KSeF token, complete with its separators. */
   readonly token: string
-  /** The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit. */
-  readonly contextNip: string
+  /** On whose behalf invoices are submitted: the context of a login at KSeF. */
+  readonly context: {
+    /** `Nip`: a taxpayer. `InternalId`: a unit of a taxpayer. `NipVatUe`: a taxpayer and the entity of another EU member state that issues its invoices by self-billing. */
+    readonly type: "Nip" | "InternalId" | "NipVatUe"
+    /** Of `Nip`: ten digits, the last of which is a check digit. Of `InternalId`: the NIP, a hyphen and five digits, the last of which is a check digit, as `5265877635-12346`. Of `NipVatUe`: the NIP, a hyphen and the VAT number with its country, as `5265877635-DE123456789`. */
+    readonly value: string
+  }
   /** The time at which the token expires, ISO 8601 in UTC. Warnings are given before it. */
   readonly expiresAt?: string | null | undefined
 }
@@ -700,12 +710,17 @@ export interface CertificateCredential {
   readonly type: "certificate"
   /** The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key. */
   readonly certificate: string
-  /** Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256. */
+  /** Its private key in PEM: RSA of 2048 to 4096 bits, or EC on the curve P-256. */
   readonly privateKey: string
   /** The password of the private key, if it is encrypted. It is not stored. */
   readonly privateKeyPassword?: string | null | undefined
-  /** The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit. */
-  readonly contextNip: string
+  /** On whose behalf invoices are submitted: the context of a login at KSeF. */
+  readonly context: {
+    /** `Nip`: a taxpayer. `InternalId`: a unit of a taxpayer. `NipVatUe`: a taxpayer and the entity of another EU member state that issues its invoices by self-billing. */
+    readonly type: "Nip" | "InternalId" | "NipVatUe"
+    /** Of `Nip`: ten digits, the last of which is a check digit. Of `InternalId`: the NIP, a hyphen and five digits, the last of which is a check digit, as `5265877635-12346`. Of `NipVatUe`: the NIP, a hyphen and the VAT number with its country, as `5265877635-DE123456789`. */
+    readonly value: string
+  }
 }
 
 /**
@@ -717,7 +732,7 @@ export interface CertificateCredential {
 export interface OfflineCertificateRequest {
   /** The KSeF certificate of the type Offline, in PEM, or in Base64 a PKCS#12 file that has its private key, too. Its key usage is non-repudiation. At most 16 KiB together with the key. */
   readonly certificate: string
-  /** The private key in PEM: RSA of 2048 to 4096 bits, or EC on the curve P-256. Left out for a PKCS#12 file. */
+  /** The private key in PEM: RSA of 2048 bits, or EC on the curve P-256. Left out for a PKCS#12 file. */
   readonly privateKey?: string | null | undefined
   /** The password of the private key, if it is encrypted. It is not stored. */
   readonly privateKeyPassword?: string | null | undefined

@@ -182,9 +182,9 @@ describe("Members in snake_case", () => {
       () => controlPlane.webhookEndpoints.create("org_1", { url: "https://example.com", event_types: ["*"] } as never)
     ],
     [
-      "context_nip",
-      "contextNip",
-      () => controlPlane.organizations.setGatewayCredential("org_1", { context_nip: "1" } as never)
+      "private_key",
+      "privateKey",
+      () => controlPlane.organizations.setGatewayCredential("org_1", { private_key: "1" } as never)
     ]
   ])("%s is rejected with a message that names %s", async (member, correct, call) => {
     const error = await rejection(Promise.resolve().then(call))

@@ -158,12 +158,15 @@ describe("The control plane", () => {
   it("creates, changes and lists organizations", async () => {
     const { id } = await owner.organizations.create({ name: "Ż" })
     assert.strictEqual((await owner.organizations.update(id, { name: "Ź" })).name, "Ź")
-    await owner.organizations.setGatewayCredential(id, { token: "20261119-EC-0", contextNip: "5265877635" })
+    await owner.organizations.setGatewayCredential(id, {
+      token: "20261119-EC-0",
+      context: { type: "Nip", value: "5265877635" }
+    })
     assert.isTrue((await owner.organizations.get(id)).gatewayCredential.present)
     assert.deepInclude(await owner.organizations.getGatewayCredential(id), {
       present: true,
       type: "ksef_token",
-      contextNip: "5265877635",
+      context: { type: "Nip", value: "5265877635" },
       state: "unchecked",
       refusal: null
     })
@@ -172,7 +175,7 @@ describe("The control plane", () => {
       type: "certificate",
       certificate,
       privateKey,
-      contextNip: "5265877635"
+      context: { type: "Nip", value: "5265877635" }
     })
     assert.strictEqual((await owner.organizations.getGatewayCredential(id)).type, "certificate")
     const offline = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "0a" })

@@ -7,8 +7,9 @@ import { generated } from "./support/generated.ts"
 import { write } from "./support/generate.ts"
 
 const src = join(import.meta.dirname, "..", "src")
-const scratch = mkdtempSync(join(tmpdir(), "govoice-client-"))
-afterAll(() => rmSync(scratch, { recursive: true }))
+const folder = mkdtempSync(join(tmpdir(), "govoice-client-"))
+const scratch = join(folder, "client", "src") // `webhooks` is written beside it.
+afterAll(() => rmSync(folder, { recursive: true }))
 
 describe("The generated modules", () => {
   write(scratch)

@@ -295,7 +295,7 @@ export const records: Readonly<Record<string, string>> = {
   Account: "id object email created_at",
   Organization: "id object name gateway_credential created_at",
   GatewayCredential:
-    "object present type|null context_nip|null environment|null expires_at|null state|null checked_at|null refusal|null updated_at|null",
+    "object present type|null context|null environment|null expires_at|null state|null checked_at|null refusal|null updated_at|null",
   OfflineCertificate:
     "object present environment|null serial_number|null subject|null valid_from|null valid_until|null state|null updated_at|null",
   TokenPair: "access_token token_type expires_in refresh_token refresh_expires_in",
@@ -322,7 +322,7 @@ export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/control-plane/organizations": "name",
   "PATCH /v1/control-plane/organizations/{org_id}": "name?",
   "PUT /v1/control-plane/organizations/{org_id}/gateway-credential":
-    "type certificate private_key private_key_password? context_nip | type? token context_nip expires_at?",
+    "type certificate private_key private_key_password? context | type? token context expires_at?",
   "PUT /v1/control-plane/organizations/{org_id}/offline-certificate": "certificate private_key? private_key_password?",
   "POST /v1/control-plane/organizations/{org_id}/api-keys": "mode name? expires_at?",
   "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints":
@@ -369,11 +369,10 @@ export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> 
   RefreshToken: { refresh_token: { minLength: 1, maxLength: 512 } },
   OrganizationName: { name: { minLength: 1, maxLength: 200 } },
   OrganizationChange: { name: { minLength: 1, maxLength: 200 } },
-  KsefTokenCredential: { token: { minLength: 1, maxLength: 160 }, context_nip: { pattern: "^[0-9]{10}$" } },
+  KsefTokenCredential: { token: { minLength: 1, maxLength: 160 } },
   CertificateCredential: {
     certificate: { minLength: 1, maxLength: 16_384 },
-    private_key: { minLength: 1, maxLength: 16_384 },
-    context_nip: { pattern: "^[0-9]{10}$" }
+    private_key: { minLength: 1, maxLength: 16_384 }
   },
   OfflineCertificateRequest: { certificate: { minLength: 1, maxLength: 16_384 } },
   WebhookEndpointRequest: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },

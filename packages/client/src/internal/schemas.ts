@@ -18,7 +18,7 @@ export const account = "id object email createdAt"
 export const organization = "id object name gatewayCredential.present:b gatewayCredential.updatedAt? createdAt"
 
 export const gatewayCredential =
-  "object present:b type? contextNip? environment? expiresAt? state? checkedAt? refusal.code? refusal.message? updatedAt?"
+  "object present:b type? context.type? context.value? environment? expiresAt? state? checkedAt? refusal.code? refusal.message? updatedAt?"
 
 export const offlineCertificate =
   "object present:b environment? serialNumber? subject? validFrom? validUntil? state? updatedAt?"

@@ -1,49 +1,7 @@
 /**
- * Builds the package for tests of the published files, if a source is newer than the build. Test files run
- * concurrently, so one builds and the others wait.
+ * This package as it is published.
  */
-import { execFileSync } from "node:child_process"
-import { existsSync, globSync, mkdirSync, rmdirSync, statSync } from "node:fs"
-import { dirname, join } from "node:path"
-import { createRequire } from "node:module"
+import { join } from "node:path"
+import { builtPackage } from "../../../../test/support/builtPackage.ts"
 
-export const root = join(import.meta.dirname, "../..")
-export const dist = join(root, "dist")
-
-const lock = join(root, "node_modules", ".building")
-const pause = (millis: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
-
-const isCurrent = () => {
-  const built = ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "effect.js", "effect.d.ts"].map((name) =>
-    join(dist, name)
-  )
-  if (!built.every((path) => existsSync(path))) return false
-  const oldest = Math.min(...built.map((path) => statSync(path).mtimeMs))
-  const sources = [...globSync("src/**/*.ts", { cwd: root }), "tsup.config.ts"].map((path) => join(root, path))
-  return sources.every((path) => statSync(path).mtimeMs < oldest)
-}
-
-/** Returns after the package is built. */
-export const build = (): void => {
-  const deadline = Date.now() + 200_000
-  for (;;) {
-    try {
-      mkdirSync(lock)
-      break
-    } catch (error) {
-      if (Date.now() > deadline)
-        throw new Error(`${lock} is held by another process. Delete it if no test is running.`, { cause: error })
-      pause(200)
-    }
-  }
-  try {
-    if (isCurrent()) return
-    const tsup = join(
-      dirname(createRequire(join(root, "../../package.json")).resolve("tsup/package.json")),
-      "dist/cli-default.js"
-    )
-    execFileSync(process.execPath, [tsup, "--silent"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] })
-  } finally {
-    rmdirSync(lock)
-  }
-}
+export const { build, dist, root } = builtPackage(join(import.meta.dirname, "../.."))

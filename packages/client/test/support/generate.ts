@@ -1,6 +1,6 @@
 /**
  * Writes the modules of `src` that are generated from the contract: the types (`records.ts`), the schemas of responses
- * (`internal/schemas.ts`) and the error codes (`errorCode.ts`). `Generated.test.ts` fails if they are out of date.
+ * (`internal/schemas.ts`) and the error codes (`errorCode.ts`); and the samples of `@govoice/webhooks`. `Generated.test.ts` fails if they are out of date.
  *
  *     pnpm --filter @govoice/client generate
  */

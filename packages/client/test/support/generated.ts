@@ -1,8 +1,8 @@
 /**
- * Generates modules of `src` from the OpenAPI document.
+ * Generates modules of `src` from the OpenAPI document, and of `@govoice/webhooks` from the descriptions of the event types.
  */
 import { Api } from "@govoice/api"
-import { ErrorCatalog } from "@govoice/core"
+import { ErrorCatalog, InvoiceEvent } from "@govoice/core"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { isDeepStrictEqual } from "node:util"
 
@@ -121,7 +121,8 @@ export const generated = (): Readonly<Record<string, string>> => {
   return {
     "records.ts": records(schemas),
     "internal/schemas.ts": recordSchemas(schemas),
-    "errorCode.ts": errorCode()
+    "errorCode.ts": errorCode(),
+    "../../webhooks/src/internal/sampleDifferences.ts": sampleDifferences()
   }
 }
 
@@ -280,3 +281,29 @@ const errorCode = (): string =>
     `export type ErrorCode = ${open([...ErrorCatalog.codes, "unexpected_response"].map((code) => JSON.stringify(code)))}`,
     ""
   ].join("\n")
+
+// -----------------------------------------------------------------------------
+// Event types
+// -----------------------------------------------------------------------------
+
+// Times depend on the sample, so that the generated function calls `at` where the examples have them as `at SECONDS`.
+const sampleDifferences = (): string => {
+  const samples = Object.entries(InvoiceEvent.descriptions).map(
+    ([type, { example }]) => `${JSON.stringify(type)}: ${JSON.stringify(example((seconds) => `at ${seconds}`))}`
+  )
+  return `/**
+ * The members in which the sample invoice of each event type differs from a received one.
+ *
+ * Generated from @govoice/core by \`packages/client/test/support/generate.ts\`. Do not edit.
+ *
+ * @module
+ */
+import type { InvoiceByEventType } from "../event.ts"
+
+/** Returns the differences. \`at\` returns the time so many seconds after the creation of the invoice. */
+export const differences = (at: (seconds: number) => string) =>
+  ({
+    ${samples.join(",\n").replaceAll(/"at (\d+)"/g, "at($1)")}
+  }) as const satisfies { readonly [Type in keyof InvoiceByEventType]: Partial<InvoiceByEventType[Type]> }
+`
+}

@@ -3,7 +3,7 @@
  *
  * Credentials are shortened with an ellipsis, so that none looks like a leaked secret.
  */
-import { Ids, type Invoice, type InvoiceEvent } from "@govoice/core"
+import { Ids, type Invoice, InvoiceEvent } from "@govoice/core"
 import type { Account, TokenPair } from "../../Account.ts"
 import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
 import type { GatewayCredential } from "../../GatewayCredential.ts"
@@ -57,7 +57,7 @@ const gatewayCredential: GatewayCredential = {
   object: "gateway_credential",
   present: true,
   type: "certificate",
-  context_nip: "5265877635",
+  context: { type: "Nip", value: "5265877635" },
   environment: "test",
   expires_at: "2028-11-18T10:14:09.000Z",
   state: "accepted",
@@ -169,37 +169,6 @@ const receipted: Invoice.Invoice = {
   upo_available: true,
   updated_at: "2026-11-20T09:00:03.255Z"
 }
-
-const rejected: Invoice.Invoice = {
-  ...submitted,
-  status: "rejected",
-  scenario: "rejected",
-  rejection: { code: "sandbox_rejected", message: "The sandbox rejected the invoice, as its scenario says." },
-  updated_at: "2026-11-20T09:00:02.241Z",
-  completed_at: "2026-11-20T09:00:02.241Z"
-}
-
-const failed: Invoice.Invoice = {
-  ...received,
-  status: "failed",
-  scenario: "temporary_failure",
-  failure: {
-    code: "gateway_unavailable",
-    message: "The sandbox gateway was unavailable, as its scenario says."
-  },
-  attempt_count: 3,
-  updated_at: "2026-11-20T09:00:04.260Z",
-  completed_at: "2026-11-20T09:00:04.260Z"
-}
-
-const event = (type: InvoiceEvent.EventType, invoice: Invoice.Invoice): InvoiceEvent.InvoiceEvent => ({
-  id: id("evt", invoice.updated_at),
-  object: "event",
-  type,
-  mode: invoice.mode,
-  created_at: invoice.updated_at,
-  data: { invoice }
-})
 
 const endpoint: WebhookEndpoint = {
   id: id("we", "2026-11-19T14:06:30.556Z"),
@@ -321,7 +290,7 @@ export const operations = {
       certificate: "-----BEGIN CERTIFICATE-----\nMIIC…\n-----END CERTIFICATE-----\n",
       private_key: "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIF…\n-----END ENCRYPTED PRIVATE KEY-----\n",
       private_key_password: "correct horse …",
-      context_nip: "5265877635"
+      context: { type: "Nip", value: "5265877635" }
     }
   },
   "organizations.getOfflineCertificate": { response: offlineCertificate },
@@ -403,14 +372,18 @@ export const parameter = (name: string): unknown => {
   return parameters[name]
 }
 
-/** The example of each event, by its type. */
-export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.InvoiceEvent>> = {
-  "invoice.received": event("invoice.received", received),
-  "invoice.submitted": event("invoice.submitted", submitted),
-  "invoice.accepted": event("invoice.accepted", accepted),
-  "invoice.upo_available": event("invoice.upo_available", receipted),
-  "invoice.rejected": event("invoice.rejected", rejected),
-  "invoice.failed": event("invoice.failed", failed)
+/** Returns the example of an event. */
+export const event = (type: InvoiceEvent.EventType): InvoiceEvent.InvoiceEvent => {
+  const at = (seconds: number) => new Date(Date.parse(received.created_at) + seconds * 1000).toISOString()
+  const invoice: Invoice.Invoice = { ...received, ...InvoiceEvent.descriptions[type].example(at) }
+  return {
+    id: id("evt", invoice.updated_at),
+    object: "event",
+    type,
+    mode: invoice.mode,
+    created_at: invoice.updated_at,
+    data: { invoice }
+  }
 }
 
 const details: { readonly [C in Problems.Code]?: Problems.Details } = {

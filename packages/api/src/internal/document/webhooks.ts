@@ -12,15 +12,6 @@ export const tag = {
     "The requests that the service sends to webhook endpoints. Delivery is at least once and unordered: deduplicate events by their `id`."
 }
 
-const summaries: Readonly<Record<InvoiceEvent.EventType, string>> = {
-  "invoice.received": "The invoice is stored",
-  "invoice.submitted": "The national system has received the invoice",
-  "invoice.accepted": "The invoice has an official number",
-  "invoice.upo_available": "The official receipt (UPO) can be downloaded",
-  "invoice.rejected": "The national system rejected the invoice",
-  "invoice.failed": "Processing of the invoice ended without acceptance or rejection"
-}
-
 const signatureHeaders = (event: InvoiceEvent.InvoiceEvent) => [
   {
     name: "Gov-Event-Id",
@@ -88,15 +79,15 @@ const responses = {
   }
 }
 
-const webhook = (type: InvoiceEvent.EventType) => ({
+const webhook = (type: InvoiceEvent.EventType, example = Examples.event(type)) => ({
   post: {
     tags: [tag.name],
     operationId: `webhooks.${type}`,
-    summary: summaries[type],
+    summary: InvoiceEvent.descriptions[type].summary,
     description:
       "Sent to each enabled endpoint that subscribes to this type. Verify the signature of the raw body before parsing it. The service does not read the body of the response.",
     security: [],
-    parameters: [...signatureHeaders(Examples.events[type]), ...standardHeaders(Examples.events[type])],
+    parameters: [...signatureHeaders(example), ...standardHeaders(example)],
     requestBody: {
       required: true,
       content: {
@@ -107,7 +98,7 @@ const webhook = (type: InvoiceEvent.EventType) => ({
               { type: "object", properties: { type: { const: type } }, required: ["type"] }
             ]
           },
-          example: Examples.events[type]
+          example
         }
       }
     },

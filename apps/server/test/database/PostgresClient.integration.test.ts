@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
+import { startSwallower } from "../../../../test/faults/swallower.ts"
 import * as Database from "../../src/database/Database.ts"
+import * as PostgresClient from "../../src/database/PostgresClient.ts"
 import * as SessionCheck from "../../src/database/SessionCheck.ts"
 import { checkDatabase } from "../../src/commands/doctor.ts"
 import * as TestSettings from "../support/TestSettings.ts"
@@ -112,6 +114,32 @@ describe("a pool", () => {
       )
       const used = yield* on({ url: inject("databaseUrl"), connections: 3 }, pids)
       assert.strictEqual(new Set(used.map(([row]) => row!.pid)).size, 3)
+    })
+  )
+
+  it.live("keeps no connection that has gone silent together with the one whose statement had no answer", () =>
+    Effect.gen(function* () {
+      const url = new URL(inject("databaseUrl"))
+      const swallower = yield* Effect.acquireRelease(
+        Effect.promise(() => startSwallower(Number(url.port))),
+        (started) => Effect.promise(() => started.close())
+      )
+      url.port = String(swallower.port)
+      const pool = { applicationName: "test", maxConnections: 2, parameters: {}, decidePlans: false, deadlineMs: 1000 }
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const unanswered = yield* Effect.forkScoped(sql`SELECT pg_sleep(0.5)`)
+          yield* Effect.sleep("100 millis")
+          // Its connection has heard of the server since the statement of the other began.
+          yield* sql`SELECT 1`
+          swallower.swallow(() => "both", 1, false)
+          assert.strictEqual((yield* Effect.flip(Fiber.join(unanswered))).reason._tag, "StatementTimeoutError")
+          assert.lengthOf(yield* sql`SELECT 2`, 1)
+        }),
+        PostgresClient.layer({ _tag: "Postgres", url: url.href }, pool),
+        { local: true }
+      )
     })
   )
 })

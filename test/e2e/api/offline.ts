@@ -68,7 +68,7 @@ export const testOffline = (api: ApiSuite): void => {
           (answer) => record(answer)["completed_at"] !== null
         )
       const rejected = String(record(await issue({}, "rejected"))["id"])
-      const early = await issue({ corrects_invoice_id: rejected })
+      const early = await issue({ corrects_invoice_id: rejected }, "rejected")
       if (early.status === 422) assert.match(problemOf(early).message, /only a rejected invoice/)
       await final(rejected)
       const correction = await issue({ corrects_invoice_id: rejected })

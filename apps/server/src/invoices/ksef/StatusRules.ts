@@ -59,7 +59,11 @@ export const answerLost: Reason = {
 /** The status is not decided by a rule, or cannot be read now. An operator can decide about a stored code. */
 export const postponed = (row: SubmissionRow, now: number, code?: number): Changes => {
   const change = again(row, now, postponeMs)
-  const unknown = { code: "unknown_verdict", message: `KSeF gave the status ${code}, which is not documented.` }
+  const message =
+    code === 200
+      ? "KSeF accepted an invoice, and its answer is not about this one."
+      : `KSeF gave the status ${code}, which is not documented.`
+  const unknown = { code: "unknown_verdict", message }
   const reason =
     code === undefined || code === unreadableSession ? unreadableReason : code === 440 ? duplicateReason : unknown
   return { submissions: [code === undefined ? change : { ...change, code }], ...because(row, reason) }
@@ -144,13 +148,13 @@ export const resent = (
 }
 
 /**
- * The number that the national system gave this document, where it is one of its seller. Of FA_RR, the buyer issues it, and
- * which of both is in the number is not documented.
+ * The number that the national system gave this document, where the answer is about it and the number one of its seller. Of FA_RR,
+ * the buyer issues it, and which of both is in the number is not documented.
  */
 export const numberOf = (row: SubmissionRow, status: InvoiceStatus): string | undefined => {
   const number = status.ksefNumber ?? ""
   const parts = KsefNumber.parse(number)
-  if (parts === undefined) return undefined
+  if (parts === undefined || status.invoiceHash !== Buffer.from(row.sha256).toString("base64")) return undefined
   const isOfSeller = row.seller_nip === null || row.form_code === "FA_RR (1)" || parts.nip === row.seller_nip
   return isOfSeller ? number : undefined
 }

@@ -10,9 +10,10 @@ const now = 1_000_000
 
 describe("an accepted document", () => {
   const number = "5265877635-20250626-010080DD2B5E-26"
-  const accepted = (ksefNumber: string, permanentStorageDate?: number | null) => {
-    const row = submission("1", { seller_nip: "5265877635", form_code: "FA (3)", updated_at: new Date(0) })
-    const answer = { status: { code: 200 }, ksefNumber, permanentStorageDate } as StatusRules.InvoiceStatus
+  const accepted = (ksefNumber: string, permanentStorageDate?: number | null, invoiceHash = "AQID") => {
+    const sha256 = Uint8Array.of(1, 2, 3)
+    const row = submission("1", { seller_nip: "5265877635", form_code: "FA (3)", sha256, updated_at: new Date(0) })
+    const answer = { status: { code: 200 }, invoiceHash, ksefNumber, permanentStorageDate } as StatusRules.InvoiceStatus
     return StatusRules.decide(row, answer, now) as { changes: Changes; isUnknown?: boolean }
   }
   const [change] = accepted(number, 5000).changes.submissions!
@@ -30,6 +31,13 @@ describe("an accepted document", () => {
       assert.isTrue(isUnknown)
       assert.isUndefined(changes.transitions)
     }
+  })
+
+  it("is not taken as accepted if the answer is about another document", () => {
+    const { changes, isUnknown } = accepted(number, null, "BAUG")
+    assert.isTrue(isUnknown)
+    assert.isUndefined(changes.transitions)
+    assert.include(changes.reasons?.[0]?.failure?.message, "not about this one")
   })
 })
 

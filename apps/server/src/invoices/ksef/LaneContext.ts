@@ -120,6 +120,14 @@ const credentialRefused: Invoice.Reason = {
   message: refusedMessage
 }
 
+/** Where these alone are not authorized, KSeF takes and judges invoices all the same. */
+const notForSending: ReadonlySet<Operation.Operation> = new Set([
+  "closeOnline",
+  "invoice",
+  "invoiceUpo",
+  "invoiceUpoByKsefNumber"
+])
+
 /**
  * Makes a call with an access token. One that is not accepted is refreshed once, then replaced by a new login. After a 403
  * without a reason there is one new login, before the lane rests.
@@ -160,6 +168,8 @@ export const authorized = <A>(
         }
         if (failure._tag !== "unauthorized") return Effect.fail(error)
         const [remedy, ...others] = remedies
+        // A refresh that KSeF refuses has logged in again.
+        if (remedy !== "refresh" && notForSending.has(operation)) return Effect.fail(error)
         if (remedy === undefined) {
           return refuse(
             context,

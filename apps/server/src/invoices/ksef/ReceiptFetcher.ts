@@ -95,7 +95,9 @@ const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) =
     Effect.tap(receiptLog.success),
     Effect.tapError((error) => {
       const failure = failureOf(error, "invoiceUpo", "invoiceUpoByKsefNumber")
-      return failure?._tag === "unavailable" ? receiptLog.failure(failure.message) : Effect.void
+      return failure?._tag === "unavailable" || failure?._tag === "unauthorized"
+        ? receiptLog.failure(failure.message)
+        : Effect.void
     })
   )
 }

@@ -1,7 +1,7 @@
 /** Calls with an access token that KSeF does not accept any more, or answers with a 403 without a reason. */
 import { assert, describe, it } from "@effect/vitest"
 import { KsefError } from "@govoice/ksef/client"
-import { Problem } from "@govoice/ksef/protocol"
+import { type Operation, Problem } from "@govoice/ksef/protocol"
 import { Clock, Effect, Option, Redacted } from "effect"
 import { authorized, type LaneContext } from "../../../src/invoices/ksef/LaneContext.ts"
 import * as LaneCalls from "../../../src/invoices/ksef/LaneCalls.ts"
@@ -12,7 +12,7 @@ import { RateLimitWindows } from "../../../src/invoices/ksef/RateLimitWindows.ts
 const minute = 60_000
 const organizationId = "org_1"
 
-const failure = (call: "send" | "refresh" | "invoice", reason: KsefError["reason"], body: string) =>
+const failure = (call: Operation.Operation, reason: KsefError["reason"], body: string) =>
   new KsefError({ call, reason, outcome: "answered", problem: Problem.read(body), message: "refused" })
 
 const problem = (members: object) =>
@@ -152,6 +152,22 @@ describe("an access token that KSeF does not accept any more", () => {
         { concurrency: 5 }
       )
       assert.deepInclude(counts, { logins: 2, refreshes: 1 })
+    })
+  )
+
+  it.live("refuses the credential if new ones are not accepted either, unless sending does not need the call", () =>
+    Effect.gen(function* () {
+      const { context, counts, refused, send } = yield* setUp()
+      for (const call of ["closeOnline", "invoice", "invoiceUpo", "invoiceUpoByKsefNumber"] as const) {
+        const refuse = () => Effect.fail(failure(call, "unauthorized", ""))
+        const error = yield* Effect.flip(authorized(context, organizationId, call, refuse))
+        assert.strictEqual(error._tag === "CallFailed" ? error.failure._tag : error._tag, "unauthorized")
+      }
+      assert.deepInclude(counts, { logins: 1, refreshes: 4 })
+      Object.assign(refused, { has: () => true })
+      const error = yield* Effect.flip(send(() => failure("send", "unauthorized", "")))
+      assert.strictEqual(error._tag, "CredentialRefused")
+      assert.deepInclude(counts, { logins: 2, refreshes: 5 })
     })
   )
 })

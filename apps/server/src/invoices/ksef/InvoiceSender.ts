@@ -6,6 +6,7 @@ import type { Ids } from "@govoice/core"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Effect } from "effect"
 import * as BatchSender from "./BatchSender.ts"
+import { failureOf } from "./CallFailure.ts"
 import { pause, pausedUntil, remember, type Sending, sendOne } from "./DocumentSender.ts"
 import type { InteractiveSessions } from "./InteractiveSessions.ts"
 import * as LaneCalls from "./LaneCalls.ts"
@@ -117,7 +118,10 @@ const recover = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const found = stepFailure(context, error, now)
   if (found.stopsLane) pause(sending, now)
-  const failure = { ...found, until: Math.max(found.until, pausedUntil(sending)) }
+  // The windows keep a wait of batches. What may go alone does not wait for it.
+  const ofBatch = failureOf(error, "openBatch")
+  const until = ofBatch === undefined || ofBatch._tag === "blocked" ? found.until : now
+  const failure = { ...found, until: Math.max(until, pausedUntil(sending)) }
   if (error._tag === "CredentialRefused") {
     yield* park(context, organization, oldestUnsent(tried) === undefined ? failure.reason : undefined)
   }

@@ -131,6 +131,30 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
   )
 
+  for (const fault of [
+    { do: "429", on: "openBatchSession", retryAfter: 3600 },
+    { do: "5xx", on: "openBatchSession", retryAfter: 3600 }
+  ] as const) {
+    it.effect(`that have batches wait have no document wait that can go alone: ${fault.do}`, () =>
+      simulated.simulate({ grainMs: 1000 }, ({ ksef, now }) =>
+        Effect.gen(function* () {
+          const documents = 45
+          const submitted = Effect.flatMap(live.taxpayer(ksef), (id) =>
+            simulated.submitNumbers(id, ksef.nip, 1, documents)
+          )
+          yield* live.withDeployment(ksef, submitted, { hasWorker: false })
+          ksef.faults.add(fault)
+          const startedAt = now()
+          const all = yield* live.withDeployment(ksef, live.finished(), { rescueMs: 10 * second })
+          assert.isBelow(now() - startedAt, 600 * second)
+          assert.lengthOf(callsOf(ksef, "openBatchSession"), 1)
+          assertExactlyOnce(ksef, all)
+          assert.lengthOf(ksef.ledger.accepted(), documents)
+        })
+      )
+    )
+  }
+
   for (const [fault, operations] of [
     [{ do: "5xx", on: "downloadUpo", retryAfter: 30 }, ["downloadUpo", "getInvoiceUpo", "getInvoiceUpoByNumber"]],
     [{ do: "5xx", on: "getInvoice", retryAfter: 30 }, ["getInvoice"]],

@@ -163,6 +163,13 @@ export const blocks: Readonly<Record<string, string>> = {
     ["status", "meaning", "Govoice", "code"],
     Object.entries(InvoiceStatuses.invoiceStatuses)
       .map(([status, { action, meaning, shown }]) => [status, meaning, invoiceActions[action], codes(shown)])
-      .concat([["200 without a number, any other", "not documented", invoiceActions.park, codes(["unknown_verdict"])]])
+      .concat([
+        [
+          "200 without a number of its own, any other",
+          "not documented",
+          invoiceActions.park,
+          codes(["unknown_verdict"])
+        ]
+      ])
   )
 }

@@ -62,8 +62,7 @@ const createFirstKey = Effect.fnUntraced(function* (
   const key = yield* Effect.orDie(
     apiKeys.create(accountId, organization.id, { mode: "test", name: "first key", expiresAt: null })
   )
-  yield* Console.log(`organization  ${organization.id}`)
-  yield* Console.log(`test key      ${key.secret}`)
+  return [`organization  ${organization.id}`, `test key      ${key.secret}`]
 })
 
 /** Creates the account. Prints its id, the organization and the key. */
@@ -85,11 +84,16 @@ export const create = Effect.fnUntraced(function* (
     const accounts = yield* Accounts.Accounts
     const passwords = yield* Passwords.Passwords
     const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
-    const { id } = yield* accounts
-      .create(Email.normalize(account.email), hash)
-      .pipe(Effect.mapError(() => new CommandFailure({ message: ErrorCatalog.catalog.email_taken.message })))
-    yield* Console.log(`account       ${id}`)
-    if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
+    const store = Effect.gen(function* () {
+      const { id } = yield* accounts
+        .create(Email.normalize(account.email), hash)
+        .pipe(Effect.mapError(() => new CommandFailure({ message: ErrorCatalog.catalog.email_taken.message })))
+      const more = Option.isSome(organization) ? yield* createFirstKey(id, organization.value) : []
+      return [`account       ${id}`, ...more]
+    })
+    // All of it or nothing: a command that was interrupted can be run again.
+    const lines = yield* (yield* SqlClient.SqlClient).withTransaction(store)
+    yield* Console.log(lines.join("\n"))
   })
   yield* deployment.onMigrated(
     settings,

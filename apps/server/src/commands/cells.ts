@@ -7,6 +7,8 @@ import * as directoryTables from "../cells/directoryTables.ts"
 import * as moveState from "../cells/moveState.ts"
 import * as proxyConfiguration from "../cells/proxyConfiguration.ts"
 import * as Taxpayers from "../cells/Taxpayers.ts"
+import * as SqlErrors from "../database/SqlErrors.ts"
+import { reasonOf } from "../observability/reasonOf.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import * as deployment from "./deployment.ts"
@@ -82,6 +84,23 @@ const checkSubscriber = Effect.gen(function* () {
   }
 })
 
+/** Subscribes to the control cell. What the database of this cell reports of the other one is no fault of its own connection. */
+const subscribe = (cell: string, url: string) =>
+  Effect.catchTag(controlTables.subscribe(cell, url), "SqlError", (error) => {
+    const reason = reasonOf(error)
+    if (reason.includes("already exists")) {
+      const slot = controlTables.slotOf(cell)
+      return fail(
+        `The control cell has a slot ${slot} already, of a command that was interrupted or of another database of cell ${cell}. If no database uses it, run "SELECT pg_drop_replication_slot('${slot}')" in the control cell, and this command again.`
+      )
+    }
+    return fail(
+      SqlErrors.sqlState(error) === "57014"
+        ? "A transaction of the control cell takes long, and replication begins after it. Run this command again when it has ended."
+        : `The database of this cell could not subscribe to the control cell: ${reason}. It connects with GOVOICE_CONTROL_DATABASE_URL.`
+    )
+  })
+
 const copyWithin = "2 minutes"
 
 const awaitCopies = controlTables.isCopied.pipe(
@@ -121,7 +140,7 @@ export const add = Effect.fnUntraced(function* (env: EnvironmentVariables, given
   const replicate = Effect.gen(function* () {
     if (!(yield* controlTables.isSubscribed)) yield* checkSubscriber
     yield* onControl(register)
-    yield* controlTables.subscribe(cell.name, controlDatabase.url)
+    yield* subscribe(cell.name, controlDatabase.url)
     yield* awaitCopies
   })
   yield* deployment.onMigrated(settings, replicate)

@@ -10,6 +10,7 @@ import { ContextIdentifier } from "@govoice/ksef/format"
 import { Data, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { column, textArray } from "../database/Arrays.ts"
+import * as Partitions from "../database/Partitions.ts"
 import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as controlTables from "./controlTables.ts"
 import * as movedTables from "./movedTables.ts"
@@ -33,7 +34,7 @@ export class MoveRefused extends Data.TaggedError("MoveRefused")<{ readonly mess
 const refuse = (message: string) => Effect.fail(new MoveRefused({ message }))
 
 /** The name of the publication, the subscription and the slot. */
-const nameOf = ({ lead }: Pick<moveState.Move, "lead">): string => `govoice_move_${lead}`
+const nameOf = ({ lead }: Pick<moveState.Move, "lead">): string => moveState.namePrefix + lead
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -199,6 +200,7 @@ const holdArrivals = `
 /** Holds what arrives in the target, so that its workers do not touch it. */
 const prepareTarget = Effect.fnUntraced(function* ({ source, target }: Databases, move: moveState.Move) {
   const organizations = yield* moveState.organizationsOf(source, move.buckets)
+  yield* Effect.provideService(Partitions.makeFirst, SqlClient.SqlClient, target)
   const found = yield* target`
     SELECT 1 FROM pg_trigger WHERE tgname = 'hold_arrival' AND tgrelid = 'invoices'::regclass AND tgenabled = 'R'
   `
@@ -254,40 +256,56 @@ const dropSlot = (source: Sql, name: string) => source`
   SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = ${name} AND NOT active
 `
 
-/** Waits for the first copy. */
-const awaitCopy = Effect.fnUntraced(function* ({ target }: Databases, move: moveState.Move) {
+// A copy, and what follows the changes, begins anew five seconds after an error, such as a connection that was lost.
+const maxErrors = 3
+
+/** Makes a check that refuses when the subscription fails again and again. What failed before does not count: it may be corrected. */
+const makeRefuseFailing = Effect.fnUntraced(function* ({ target }: Databases, move: moveState.Move) {
   const name = nameOf(move)
+  const count = Effect.map(
+    target<{ readonly errors: number }>`
+      SELECT coalesce(sum(apply_error_count + sync_error_count), 0)::int AS errors FROM pg_stat_subscription_stats
+      WHERE subname = ${name}
+    `,
+    ([row]) => row!.errors
+  )
+  const before = yield* count
+  return Effect.flatMap(count, (errors) =>
+    errors - before < maxErrors
+      ? Effect.void
+      : refuse(
+          `The subscription ${name} fails: the log of the database of cell ${move.target} has the cause. Correct it and run the command again, or with --abort.`
+        )
+  )
+})
+
+/** Waits for the first copy. */
+const awaitCopy = Effect.fnUntraced(function* (databases: Databases, move: moveState.Move) {
+  const refuseFailing = yield* makeRefuseFailing(databases, move)
   const check = Effect.gen(function* () {
-    const [row] = yield* target<{ readonly tables: number; readonly left: number; readonly errors: number }>`
-      SELECT count(*)::int AS tables, (count(*) FILTER (WHERE srsubstate <> 'r'))::int AS left, (
-        SELECT coalesce(sum(apply_error_count + sync_error_count), 0)::int FROM pg_stat_subscription_stats
-        WHERE pg_stat_subscription_stats.subname = ${name}
-      ) AS errors
+    yield* refuseFailing
+    const [row] = yield* databases.target<{ readonly tables: number; readonly left: number }>`
+      SELECT count(*)::int AS tables, (count(*) FILTER (WHERE srsubstate <> 'r'))::int AS left
       FROM pg_subscription_rel JOIN pg_subscription ON pg_subscription.oid = srsubid
-      WHERE subname = ${name} AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+      WHERE subname = ${nameOf(move)} AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
     `
-    if (row!.errors > 0) {
-      return yield* refuse(
-        `The subscription ${name} fails: the log of the database of cell ${move.target} has the cause. Correct it and run the command again, or with --abort.`
-      )
-    }
     return row!.tables > 0 && row!.left === 0
   })
   yield* awaitTrue(check)
 })
 
 /** Waits until the target has confirmed all that was written to the source before now. Returns whether it did so in time. */
-const awaitTarget = Effect.fnUntraced(function* ({ source }: Databases, move: moveState.Move, withinMs = Infinity) {
+const awaitTarget = Effect.fnUntraced(function* (databases: Databases, move: moveState.Move, withinMs = Infinity) {
+  const { source } = databases
+  const refuseFailing = yield* makeRefuseFailing(databases, move)
   const [at] = yield* source<{ readonly lsn: string }>`SELECT pg_current_wal_insert_lsn()::text AS lsn`
-  return yield* awaitTrue(
-    Effect.map(
-      source`
-        SELECT 1 FROM pg_replication_slots WHERE slot_name = ${nameOf(move)} AND confirmed_flush_lsn >= ${at!.lsn}::pg_lsn
-      `,
-      isPresent
-    ),
-    withinMs
+  const isConfirmed = Effect.map(
+    source`
+      SELECT 1 FROM pg_replication_slots WHERE slot_name = ${nameOf(move)} AND confirmed_flush_lsn >= ${at!.lsn}::pg_lsn
+    `,
+    isPresent
   )
+  return yield* awaitTrue(Effect.andThen(refuseFailing, isConfirmed), withinMs)
 })
 
 /** Stops the claims of deliveries, and keeps the limits that the organizations have. */

@@ -150,6 +150,22 @@ export const organizationsOf = (
     (rows) => rows.map(({ id }) => id)
   )
 
+/** How the names of publications, subscriptions and slots of moves begin. */
+export const namePrefix = "govoice_move_"
+
+/** Whether rows are being copied from another cell. */
+export const isArriving: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    Effect.map(
+      sql`
+        SELECT 1 FROM pg_subscription
+        WHERE starts_with(subname, ${namePrefix}) AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+      `,
+      (rows) => rows.length > 0
+    )
+)
+
 /** A move that has not ended, for people. */
 export interface Unfinished {
   readonly organizations: ReadonlyArray<string>

@@ -123,6 +123,13 @@ export const make = (ahead: number): Effect.Effect<void, SqlError.SqlError, SqlC
     }
   })
 
+/** Creates the partition of everything before the oldest one, unless there is one: older rows arrive from another cell. */
+export const makeFirst: Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
+  const [oldest] = (yield* read).ranges
+  if (oldest === undefined || oldest.start === -Infinity) return
+  yield* withLocks("SHARE UPDATE EXCLUSIVE", create({ start: -Infinity, end: oldest.start }))
+})
+
 // So many are moved in some tenths of a second, for which everything waits.
 const maxMoved = 10_000
 

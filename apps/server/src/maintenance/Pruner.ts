@@ -9,6 +9,7 @@
 import { Clock, Context, Duration, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { deleteApiKeys, deleteRefreshTokens } from "../accounts/prune.sql.ts"
+import * as moveState from "../cells/moveState.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
@@ -58,9 +59,12 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const { eventRetentionDays } = yield* Settings
 
     // Tables that are locked, by a dump or by another worker that does the same, are left for the next time: `/readyz` and `doctor` say
-    // when a week is missing.
+    // when a week is missing. While an organization moves here, what belongs to a delivery that is not finished may not have arrived.
+    const dropWeeks = Effect.flatMap(moveState.isArriving, (isArriving) =>
+      isArriving ? Effect.succeed(0) : Partitions.dropOlder(eventRetentionDays * dayMs)
+    )
     const pruneWeeks = Partitions.make(Partitions.weeksAhead).pipe(
-      Effect.andThen(Partitions.dropOlder(eventRetentionDays * dayMs)),
+      Effect.andThen(dropWeeks),
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.catchIf(SqlErrors.isLockTimeout, () =>
         Effect.as(Effect.logDebug("Partitions of events are locked; they are made and dropped later"), 0)

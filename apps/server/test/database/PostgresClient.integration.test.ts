@@ -1,9 +1,9 @@
 /** What a session is given, what it cannot be given, and a server that has no connection left. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Option, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
-import { startSwallower } from "../../../../test/faults/swallower.ts"
+import { startSwallower, type Swallower } from "../../../../test/faults/swallower.ts"
 import * as Database from "../../src/database/Database.ts"
 import * as PostgresClient from "../../src/database/PostgresClient.ts"
 import * as SessionCheck from "../../src/database/SessionCheck.ts"
@@ -117,7 +117,10 @@ describe("a pool", () => {
     })
   )
 
-  it.live("keeps no connection that has gone silent together with the one whose statement had no answer", () =>
+  /** Runs a test with a pool of two connections that can go silent. */
+  const withSilence = <E>(
+    test: (sql: SqlClient.SqlClient, swallower: Swallower) => Effect.Effect<void, E, Scope.Scope>
+  ) =>
     Effect.gen(function* () {
       const url = new URL(inject("databaseUrl"))
       const swallower = yield* Effect.acquireRelease(
@@ -127,20 +130,35 @@ describe("a pool", () => {
       url.port = String(swallower.port)
       const pool = { applicationName: "test", maxConnections: 2, parameters: {}, decidePlans: false, deadlineMs: 1000 }
       yield* Effect.provide(
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const unanswered = yield* Effect.forkScoped(sql`SELECT pg_sleep(0.5)`)
-          yield* Effect.sleep("100 millis")
-          // Its connection has heard of the server since the statement of the other began.
-          yield* sql`SELECT 1`
-          swallower.swallow(() => "both", 1, false)
-          assert.strictEqual((yield* Effect.flip(Fiber.join(unanswered))).reason._tag, "StatementTimeoutError")
-          assert.lengthOf(yield* sql`SELECT 2`, 1)
-        }),
+        Effect.flatMap(SqlClient.SqlClient, (sql) => test(sql, swallower)),
         PostgresClient.layer({ _tag: "Postgres", url: url.href }, pool),
         { local: true }
       )
     })
+
+  it.live("keeps no connection that has gone silent together with the one whose statement had no answer", () =>
+    withSilence(
+      Effect.fnUntraced(function* (sql, swallower) {
+        const unanswered = yield* Effect.forkScoped(sql`SELECT pg_sleep(0.5)`)
+        yield* Effect.sleep("100 millis")
+        // Its connection has heard of the server since the statement of the other began.
+        yield* sql`SELECT 1`
+        swallower.swallow(() => "both", 1, false)
+        assert.strictEqual((yield* Effect.flip(Fiber.join(unanswered))).reason._tag, "StatementTimeoutError")
+        assert.lengthOf(yield* sql`SELECT 2`, 1)
+      })
+    )
+  )
+
+  it.live("keeps no silent connection when those who wait for its statement give up before its deadline", () =>
+    withSilence(
+      Effect.fnUntraced(function* (sql, swallower) {
+        yield* Effect.all([sql`SELECT pg_sleep(0.1)`, sql`SELECT pg_sleep(0.1)`], { concurrency: 2 })
+        swallower.swallow(() => "both", 1, false)
+        assert.isTrue(Option.isNone(yield* Effect.timeoutOption(sql`SELECT 1`, "100 millis")))
+        assert.lengthOf(yield* sql`SELECT 2`, 1)
+      })
+    )
   )
 })
 

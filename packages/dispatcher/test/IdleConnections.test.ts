@@ -209,6 +209,25 @@ describe("Idle connections", () => {
     assert.strictEqual(receiver.connections, 4)
   })
 
+  it("that went silent together fail one attempt alone", async () => {
+    const silent = new Set<unknown>()
+    const waiting: Array<{ readonly socket: unknown; readonly answer: () => void }> = []
+    const receiver = await serveHttp((_, response) => {
+      if (silent.has(response.socket)) return
+      const answer = () => void response.setHeader("keep-alive", "timeout=60").end()
+      if (silent.size > 0) return answer()
+      waiting.push({ socket: response.socket, answer })
+      if (waiting.length === 5) for (const { answer } of waiting) answer()
+    })
+    const { send } = dispatcher({ deadlineMs: 500 })
+    const sendOne = () => send({ url: `http://name.test:${receiver.port}/`, body: "" })
+    for (const outcome of await Promise.all([1, 2, 3, 4, 5].map(sendOne)))
+      assert.deepEqual(stable(outcome), delivered())
+    for (const { socket } of waiting) silent.add(socket)
+    assert.deepEqual(stable(await sendOne()), failed("timeout", true))
+    assert.deepEqual(stable(await sendOne()), delivered())
+  })
+
   it("do not count while they carry an attempt", async () => {
     const receiver = await serveHttp(async (_, response) => {
       await sleep(30)

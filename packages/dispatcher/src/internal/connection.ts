@@ -75,6 +75,8 @@ export class Connection implements Dispatcher.DispatchHandler {
   readonly inPool = new Entry<Connection>(this)
   readonly inWatched = new Entry<Connection>(this)
   readonly inSpare = new Entry<Connection>(this)
+  /** When a response was read to its end last. */
+  idleSince = 0
   readonly #owner: ConnectionOwner
   readonly #client: Client
   #exchange: Exchange | undefined
@@ -215,6 +217,7 @@ export class Connection implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#closed) return
     this.#idle = true
+    this.idleSince = performance.now()
     this.#owner.onIdle(this)
   }
 

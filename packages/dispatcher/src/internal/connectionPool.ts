@@ -137,6 +137,11 @@ export class ConnectionPool implements ConnectionOwner {
     return this.endpoint.session !== undefined && this.#owner.shouldKeepAlive(this)
   }
 
+  /** Closes connections that have been idle since before then. */
+  closeIdleSince(time: number): void {
+    for (const connection of this.#idle.filter(({ idleSince }) => idleSince < time)) connection.close()
+  }
+
   close(): void {
     for (const connection of this.#connections) connection.close()
   }

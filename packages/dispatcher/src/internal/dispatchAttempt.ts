@@ -63,7 +63,7 @@ export class DispatchAttempt implements Waiter {
   #deadline: NodeJS.Timeout | undefined
   #connectTimer: NodeJS.Timeout | undefined
   #candidates: ReadonlyArray<string> = []
-  #address: string | undefined
+  #pool: ConnectionPool | undefined
   #tried = 0
   #informational = 0
 
@@ -123,7 +123,7 @@ export class DispatchAttempt implements Waiter {
     this.#phase = "queue"
     this.guard(() => {
       const pool = this.#owner.pools.choose(this.#url, this.#candidates)
-      this.#address = pool.endpoint.address
+      this.#pool = pool
       pool.take(this)
     })
   }
@@ -193,7 +193,7 @@ export class DispatchAttempt implements Waiter {
     if (this.#ended) return
     clearTimeout(this.#connectTimer)
     this.#release()
-    const rest = this.#candidates.filter((address) => address !== this.#address)
+    const rest = this.#candidates.filter((address) => address !== this.#pool?.endpoint.address)
     if (rest.length === 0 || this.#tried >= maxAddresses) return this.#fail("connect", code)
     this.#candidates = rest
     this.#acquire()
@@ -204,6 +204,8 @@ export class DispatchAttempt implements Waiter {
     // Ended first, so that the error of closing the connection is not taken for the reason.
     this.#fail("timeout", "DEADLINE")
     this.#release()
+    // They may have gone silent together with the one of this attempt.
+    this.#pool?.closeIdleSince(this.#timestamps.started)
   }
 
   /** Leaves what the attempt waits for and closes its connection. */
@@ -258,7 +260,7 @@ export class DispatchAttempt implements Waiter {
     clearTimeout(this.#connectTimer)
     this.#timestamps.ended = performance.now()
     const { hostname, port, secure } = this.#url
-    const address = this.#address
+    const address = this.#pool?.endpoint.address
     const phase = this.#phase
     const addressesTried = this.#tried
     const timestamps = this.#timestamps

@@ -26,6 +26,8 @@ const maxHeaderBytes = 16 * 1024
 
 export class Connection {
   readonly origin: string
+  /** When it was given back last. */
+  idleSince = 0
   readonly #client: Client
   readonly #openedAt = performance.now()
   #socket: net.Socket | undefined
@@ -90,11 +92,17 @@ export class Connections {
 
   giveBack(connection: Connection): void {
     if (!connection.isUsable || !this.#open.has(connection)) return this.discard(connection)
+    connection.idleSince = performance.now()
     const idle = this.#idle.get(connection.origin) ?? []
     this.#idle.set(connection.origin, idle)
     idle.push(connection)
     // Those that were closed meanwhile are at the front.
     while (idle[0]?.isUsable === false) this.discard(idle.shift()!)
+  }
+
+  /** Discards what has been idle since before a call that had no answer: it may have gone silent with the connection of that one. */
+  discardIdleSince(time: number, origin: string): void {
+    for (const connection of this.#idle.get(origin) ?? []) if (connection.idleSince < time) this.discard(connection)
   }
 
   discard(connection: Connection): void {

@@ -34,7 +34,9 @@ const resolved = Promise.resolve()
 
 export const exchange = (connections: Connections, request: Request): Effect.Effect<Response, ExchangeFailure> =>
   Effect.callback<Response, ExchangeFailure>((resume) => {
-    const connection = connections.take(request.url.origin)
+    const { origin } = request.url
+    const startedAt = performance.now()
+    const connection = connections.take(origin)
     let isDone = false
     const done = (effect: Effect.Effect<Response, ExchangeFailure>, keep: boolean): void => {
       if (isDone) return
@@ -46,10 +48,13 @@ export const exchange = (connections: Connections, request: Request): Effect.Eff
       void resolved.then(() => resume(effect))
     }
     const exchanging = new Exchange(request, done)
-    const timer = setTimeout(() => exchanging.fail("timeout"), request.timeoutMs)
+    const timer = setTimeout(() => {
+      connections.discardIdleSince(startedAt, origin)
+      exchanging.fail("timeout")
+    }, request.timeoutMs)
     connection.dispatch(
       {
-        origin: request.url.origin,
+        origin,
         path: `${request.url.pathname}${request.url.search}`,
         method: request.method,
         headers: request.headers,

@@ -48,6 +48,31 @@ describe("the connections of KsefClient", () => {
     assert.strictEqual(server.connections(), 10)
   })
 
+  it("that went silent together while they were idle fail one call alone", async () => {
+    const silent = new Set<unknown>()
+    const waiting: Array<{ readonly socket: unknown; readonly answer: () => void }> = []
+    const server = await serveHttp((response) => {
+      if (silent.has(response.socket)) return
+      const answer = () => void response.setHeader("keep-alive", "timeout=60").end("[]")
+      if (silent.size > 0) return answer()
+      waiting.push({ socket: response.socket, answer })
+      if (waiting.length === 5) for (const { answer } of waiting) answer()
+    })
+    const { result } = await withClient({ url: at(server.port), timeoutMs: 500 }, (client) =>
+      Effect.gen(function* () {
+        yield* Effect.all(
+          Array.from({ length: 5 }, () => client.publicKeys),
+          { concurrency: "unbounded" }
+        )
+        for (const { socket } of waiting) silent.add(socket)
+        return [yield* Effect.result(client.publicKeys), yield* Effect.result(client.publicKeys)]
+      })
+    )
+    const [first, second] = Result.getOrThrow(result)
+    assert.strictEqual(Result.isFailure(first!) && first.failure.reason, "timeout")
+    assert.isTrue(Result.isSuccess(second!))
+  })
+
   it("are not used again after an answer that was not read to its end", async () => {
     let answer = "x".repeat(1 << 20)
     const server = await serveHttp((response) => response.writeHead(answer === "[]" ? 200 : 500).end(answer))

@@ -5,6 +5,7 @@
  */
 import * as net from "node:net"
 import { readProxy } from "./internal/optionReaders.ts"
+import { proxyLookup } from "./internal/proxyLookup.ts"
 import { openTunnel } from "./internal/tunnel.ts"
 
 /**
@@ -30,7 +31,7 @@ export const connect = (
   const read = readProxy(proxy)
   if (!read.ok) throw new TypeError(`proxy ${read.fault}`)
   const { host, port } = read.value
-  const socket = net.connect({ host, port })
+  const socket = net.connect({ host, port, lookup: proxyLookup })
   socket.once("connect", () => {
     openTunnel(socket, read.value, { address: target.host, port: target.port }, callback)
   })

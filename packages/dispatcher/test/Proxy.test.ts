@@ -1,7 +1,9 @@
+import * as dns from "node:dns"
 import * as http from "node:http"
 import * as net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import type { Connected } from "@govoice/dispatcher"
+import { vi } from "vitest"
 import { makeAuthority, makeSlowChain } from "./support/certificates.ts"
 import {
   blocked,
@@ -13,6 +15,7 @@ import {
   serveHttp,
   serveHttps,
   serveRaw,
+  sleep,
   stable,
   unusedPort,
   until
@@ -51,6 +54,20 @@ const serveProxy = async (to?: string) => {
 }
 
 describe("The proxy of the option", () => {
+  it("has its name looked up once for all connections that wait for it", async () => {
+    const proxy = await serveProxy()
+    const receiver = await serveHttp()
+    const lookup = vi.spyOn(dns.promises, "lookup").mockImplementation(async () => {
+      await sleep(100)
+      return [{ address: "127.0.0.1", family: 4 }] as never
+    })
+    cleanup(() => lookup.mockRestore())
+    const { send } = dispatcher({ proxy: `http://proxy.test:${proxy.port}` })
+    const sends = [1, 2, 3, 4].map(() => send({ url: `http://name.test:${receiver.port}/`, body: "" }))
+    for (const outcome of await Promise.all(sends)) assert.deepEqual(stable(outcome), delivered())
+    assert.strictEqual(lookup.mock.calls.length, 1)
+  })
+
   it("receives the judged address, for http: too, and connections are kept", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()

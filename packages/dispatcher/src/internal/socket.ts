@@ -7,6 +7,7 @@ import { codeError, PeerAddressError } from "./classify.ts"
 import { type Handshakes, Transport } from "./handshakes.ts"
 import type { Proxy } from "./optionReaders.ts"
 import { unmapIpv4 } from "./policy.ts"
+import { proxyLookup } from "./proxyLookup.ts"
 import { openTunnel } from "./tunnel.ts"
 
 /** Where a socket is opened to. */
@@ -69,7 +70,9 @@ export const openSocket = (
     socket.once("close", () => settle(new Error("The socket was closed"), socket))
   }
   const tcp = net.connect(
-    proxy === undefined ? { host: endpoint.address, port: endpoint.port } : { host: proxy.host, port: proxy.port }
+    proxy === undefined
+      ? { host: endpoint.address, port: endpoint.port }
+      : { host: proxy.host, port: proxy.port, lookup: proxyLookup }
   )
   watch(tcp)
   tcp.setNoDelay(true)

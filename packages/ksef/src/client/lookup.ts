@@ -2,7 +2,7 @@
  * Looks host names up and judges every address, so that a host of KSeF that resolves to a private address is not connected
  * to.
  */
-import { lookup as systemLookup } from "node:dns/promises"
+import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
 import { judgeAddress } from "@govoice/dispatcher"
 
@@ -28,8 +28,25 @@ export class ConnectError extends Error {
   }
 }
 
-export const resolveWithSystem: Resolve = async (hostname) =>
-  (await systemLookup(hostname, { all: true })).map(({ address }) => address)
+const pending = new Map<string, Promise<ReadonlyArray<string>>>()
+
+const lookUp = async (hostname: string): Promise<ReadonlyArray<string>> => {
+  try {
+    return (await dns.promises.lookup(hostname, { all: true })).map(({ address }) => address)
+  } finally {
+    pending.delete(hostname)
+  }
+}
+
+/**
+ * Asks the operating system, once for all calls that wait for a name: a lookup that hangs has one of the two threads that the whole
+ * process has for lookups, and one for each call would keep those of the database waiting.
+ */
+export const resolveWithSystem: Resolve = (hostname) => {
+  const answer = pending.get(hostname) ?? lookUp(hostname)
+  pending.set(hostname, answer)
+  return answer
+}
 
 /** A lookup for sockets. Where `isPublic`, one address that is not public refuses all of them. */
 export const guardedLookup =

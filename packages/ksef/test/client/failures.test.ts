@@ -1,11 +1,13 @@
+import * as dns from "node:dns"
 import * as net from "node:net"
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Environment, type KsefClient, type KsefError, type Reason } from "@govoice/ksef/client"
 import { SealedDocument, SessionKey } from "@govoice/ksef/crypto"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import { vi } from "vitest"
 import { makePair } from "../support/certificates.ts"
 import {
   cleanup,
@@ -75,6 +77,22 @@ describe("a call that has no connection", () => {
     const resolve = () => Promise.resolve(addresses)
     const error = await failure({ environment: publicEnvironment, resolve }, publicKeys)
     assert.deepInclude(error, { reason: "address-refused", outcome: "unsent" })
+  })
+
+  it("looks its name up by the system once for all calls that wait for it", async () => {
+    const lookup = vi
+      .spyOn(dns.promises, "lookup")
+      .mockImplementation(() => new Promise<never>((_, reject) => setTimeout(reject, 100, new Error("hung"))))
+    cleanup(() => lookup.mockRestore())
+    const { result } = await withClient({ url: "https://ksef.invalid/v2" }, (client) =>
+      Effect.all(
+        [1, 2, 3, 4].map(() => Effect.result(client.publicKeys)),
+        { concurrency: "unbounded" }
+      )
+    )
+    for (const each of Result.getOrThrow(result))
+      assert.strictEqual(Result.isFailure(each) && each.failure.reason, "lookup-failed")
+    assert.strictEqual(lookup.mock.calls.length, 1)
   })
 
   it("is unsent where the connection is not made in time", async () => {

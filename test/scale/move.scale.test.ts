@@ -12,6 +12,9 @@ import { credentialOf, document } from "../faults/liveKillPoints.ts"
 import { type Receiver, startReceiver } from "../faults/receiver.ts"
 import { type Cell, type Cells, isInstalled, named, Proxy, startCells } from "./cells.ts"
 import { cellOf, otherOf, submit } from "./directory.ts"
+import { builtCommand } from "../e2e/support/build.ts"
+import { startSwallower } from "../faults/swallower.ts"
+import { ServerProcess } from "../support/serverProcess.ts"
 
 const perSecond = 100
 const clients = 30
@@ -133,6 +136,28 @@ describe.skipIf(!isInstalled)(named("an organization moves to another cell"), ()
     await cells?.close()
     await receiver?.close()
     await ksef?.close()
+  })
+
+  it("ends with a sentence when the other cell goes silent while writes are refused, and goes on when it is run again", async () => {
+    const moving = await cells.a.deployment.organization([])
+    const from = await cellOf(cells, moving.id)
+    const to = otherOf(cells, from)
+    const url = new URL(to.cluster.url)
+    const swallower = await startSwallower(Number(url.port))
+    onTestFinished(() => swallower.close())
+    url.port = String(swallower.port)
+    const command = new ServerProcess(
+      [await builtCommand(), "cells", "move", moving.id, "--to", to.name],
+      from.deployment.settings({ GOVOICE_TARGET_DATABASE_URL: url.href })
+    )
+    onTestFinished(() => void command.kill())
+    await until("a copy", () => Promise.resolve(command.stdout.includes("Waiting for deliveries")), 60_000)
+    swallower.swallow(() => "both", 1, false)
+    const code = await Promise.race([command.exited, sleep(60_000)])
+    assert.strictEqual(code, 1, command.text)
+    assert.include(command.text, "has not answered for 30 s")
+    await move(from, moving.id, to)
+    await submit(cells, moving.key, "after the move", "accepted")
   })
 
   it("at 100 submissions a second, with receivers that fail and hang", async () => {

@@ -532,6 +532,18 @@ const open = Effect.fnUntraced(function* ({ source, target }: Databases, move: m
   )
 })
 
+// Requests are refused meanwhile. It takes a second or two.
+const answerMs = 30_000
+
+const changeCell = Effect.fnUntraced(function* (databases: Databases, from: string, move: moveState.Move) {
+  if ((yield* cellsOf(databases.control, move.buckets)).includes(from)) {
+    yield* copyCredentials(databases, move)
+    yield* flip(databases, from, move)
+  }
+  yield* open(databases, move)
+  yield* moveState.setStep(databases.source, move, "flipped")
+})
+
 /** Deletes what has been copied to the target, as far as it has. */
 const discard = Effect.fnUntraced(function* ({ target }: Databases, move: moveState.Move) {
   yield* target.withTransaction(
@@ -666,12 +678,13 @@ const runStep = (
         yield* freezeAndFollow(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "copied"))
       case "copied":
-        if ((yield* cellsOf(databases.control, move.buckets)).includes(from)) {
-          yield* copyCredentials(databases, move)
-          yield* flip(databases, from, move)
-        }
-        yield* open(databases, move)
-        return yield* Effect.asVoid(moveState.setStep(source, move, "flipped"))
+        return yield* Effect.timeoutOrElse(changeCell(databases, from, move), {
+          duration: answerMs,
+          orElse: () =>
+            refuse(
+              `Cell ${move.target} or the control cell has not answered for ${answerMs / 1000} s. Requests of the organization are refused until the move goes on: run the command again.`
+            )
+        })
       case "flipped":
         yield* clear(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "moved"))

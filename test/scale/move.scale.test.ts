@@ -217,7 +217,9 @@ describe.skipIf(!isInstalled)(named("an organization moves to another cell"), ()
     }
     assert.deepStrictEqual(receiver.faults, [])
     const arrived = new Set(receiver.receipts.filter(({ path }) => path === "/ok?move").map(({ eventId }) => eventId))
-    const events = await to.deployment.pool.query<{ id: string }>("SELECT id FROM events")
+    const events = await to.deployment.pool.query<{ id: string }>("SELECT id FROM events WHERE organization_id = $1", [
+      moving.id
+    ])
     assert.sameMembers(
       [...arrived],
       events.rows.map(({ id }) => id)

@@ -256,19 +256,24 @@ const dropSlot = (source: Sql, name: string) => source`
   SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = ${name} AND NOT active
 `
 
+const answerMs = 30_000
+
+/** Refuses where another cell has gone silent. */
+const answered = <A, E>(effect: Effect.Effect<A, E>, message: string) =>
+  Effect.timeoutOrElse(effect, { duration: answerMs, orElse: () => refuse(message) })
+
 // A copy, and what follows the changes, begins anew five seconds after an error, such as a connection that was lost.
 const maxErrors = 3
 
 /** Makes a check that refuses when the subscription fails again and again. What failed before does not count: it may be corrected. */
 const makeRefuseFailing = Effect.fnUntraced(function* ({ target }: Databases, move: moveState.Move) {
   const name = nameOf(move)
-  const count = Effect.map(
-    target<{ readonly errors: number }>`
-      SELECT coalesce(sum(apply_error_count + sync_error_count), 0)::int AS errors FROM pg_stat_subscription_stats
-      WHERE subname = ${name}
-    `,
-    ([row]) => row!.errors
-  )
+  const read = target<{ readonly errors: number }>`
+    SELECT coalesce(sum(apply_error_count + sync_error_count), 0)::int AS errors FROM pg_stat_subscription_stats
+    WHERE subname = ${name}
+  `
+  const silent = `Cell ${move.target} has not answered for ${answerMs / 1000} s. Run the command again, or with --abort.`
+  const count = Effect.map(answered(read, silent), ([row]) => row!.errors)
   const before = yield* count
   return Effect.flatMap(count, (errors) =>
     errors - before < maxErrors
@@ -297,7 +302,8 @@ const awaitCopy = Effect.fnUntraced(function* (databases: Databases, move: moveS
 /** Waits until the target has confirmed all that was written to the source before now. Returns whether it did so in time. */
 const awaitTarget = Effect.fnUntraced(function* (databases: Databases, move: moveState.Move, withinMs = Infinity) {
   const { source } = databases
-  const refuseFailing = yield* makeRefuseFailing(databases, move)
+  // Within a time, the target is not asked: it may have gone silent.
+  const refuseFailing = withinMs === Infinity ? yield* makeRefuseFailing(databases, move) : Effect.void
   const [at] = yield* source<{ readonly lsn: string }>`SELECT pg_current_wal_insert_lsn()::text AS lsn`
   const isConfirmed = Effect.map(
     source`
@@ -532,9 +538,6 @@ const open = Effect.fnUntraced(function* ({ source, target }: Databases, move: m
   )
 })
 
-// Requests are refused meanwhile. It takes a second or two.
-const answerMs = 30_000
-
 const changeCell = Effect.fnUntraced(function* (databases: Databases, from: string, move: moveState.Move) {
   if ((yield* cellsOf(databases.control, move.buckets)).includes(from)) {
     yield* copyCredentials(databases, move)
@@ -678,13 +681,11 @@ const runStep = (
         yield* freezeAndFollow(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "copied"))
       case "copied":
-        return yield* Effect.timeoutOrElse(changeCell(databases, from, move), {
-          duration: answerMs,
-          orElse: () =>
-            refuse(
-              `Cell ${move.target} or the control cell has not answered for ${answerMs / 1000} s. Requests of the organization are refused until the move goes on: run the command again.`
-            )
-        })
+        // It takes a second or two.
+        return yield* answered(
+          changeCell(databases, from, move),
+          `Cell ${move.target} or the control cell has not answered for ${answerMs / 1000} s. Requests of the organization are refused until the move goes on: run the command again.`
+        )
       case "flipped":
         yield* clear(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "moved"))

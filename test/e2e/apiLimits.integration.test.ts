@@ -78,23 +78,24 @@ describe("limits", () => {
 
     it("a key has a burst of four times its bytes per second, and each response has its rate limit headers", async () => {
       const key = await newKey()
-      const startedAt = Date.now()
-      const first = await submit(key, bodyOf(4 * mebibyte))
-      assert.strictEqual(problemOf(first).code, "invalid_request_body")
+      // At once: after four seconds, there would be room for both.
+      const answers = await Promise.all([submit(key, bodyOf(4 * mebibyte)), submit(key, bodyOf(4 * mebibyte))])
+      const [first, refused] = answers.toSorted(
+        ({ status }, other) => Number(status === 429) - Number(other.status === 429)
+      )
+      assert.strictEqual(problemOf(first!).code, "invalid_request_body")
       assert.strictEqual(
-        first.headers.get("ratelimit-policy"),
+        first!.headers.get("ratelimit-policy"),
         `"default";q=200;w=2, "bytes";q=${4 * mebibyte};w=4;qu="content-bytes"`
       )
-      const remaining = Number(/"bytes";r=(\d+);t=\d$/.exec(first.headers.get("ratelimit") ?? "")?.[1])
-      assert.isAtMost(remaining, ((Date.now() - startedAt) / 1000) * mebibyte)
+      assert.match(first!.headers.get("ratelimit") ?? "", /"bytes";r=\d+;t=\d$/)
 
-      const refused = await submit(key, bodyOf(4 * mebibyte))
-      assert.strictEqual(problemOf(refused).code, "rate_limit_exceeded")
-      const retryAfter = Number(refused.headers.get("retry-after"))
+      assert.strictEqual(problemOf(refused!).code, "rate_limit_exceeded")
+      const retryAfter = Number(refused!.headers.get("retry-after"))
       assert.isAtMost(retryAfter, 4)
-      assert.include(problemOf(refused).message, `The limit "bytes" is used up: ${4 * mebibyte} bytes in 4 s.`)
-      assert.strictEqual(refused.headers.get("ratelimit-policy"), `"bytes";q=${4 * mebibyte};w=4;qu="content-bytes"`)
-      assert.strictEqual(refused.headers.get("ratelimit"), `"bytes";r=0;t=${retryAfter}`)
+      assert.include(problemOf(refused!).message, `The limit "bytes" is used up: ${4 * mebibyte} bytes in 4 s.`)
+      assert.strictEqual(refused!.headers.get("ratelimit-policy"), `"bytes";q=${4 * mebibyte};w=4;qu="content-bytes"`)
+      assert.strictEqual(refused!.headers.get("ratelimit"), `"bytes";r=0;t=${retryAfter}`)
       const me = await fetch(`${narrow.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
       assert.strictEqual(me.status, 200, "requests without a body are not limited")
       assert.strictEqual(me.headers.get("ratelimit-policy"), '"default";q=200;w=2')

@@ -47,6 +47,7 @@ const lengthened = [
 const all = {
   env: {
     ...compileCache,
+    PATIENCE_MS: "600000",
     ...Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value]))
   },
   setupFiles: [hooks],

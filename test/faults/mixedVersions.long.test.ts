@@ -35,7 +35,7 @@ const migrate = async ({ pool }: Deployment): Promise<void> => {
 // Its receiver answers 503 at times, which is logged.
 const warnings = ({ log }: ServerProcess) => log.filter(({ message }) => !message.startsWith("Receiver "))
 
-describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
+describe("an upgrade with mixed versions", { timeout: 600_000 }, () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let receiver: Receiver
   let deployment: Deployment
@@ -59,7 +59,7 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
     for (const [index, path] of paths.entries()) receiver.learn(path, endpoints[index]!.secret)
     const load = startLoad(deployment, [key], 60)
     const reached = (count: number) =>
-      until(`${count} submissions`, () => Promise.resolve(load.submitted() >= count), 60_000)
+      until(`${count} submissions`, () => Promise.resolve(load.submitted() >= count), 180_000)
 
     await reached(80)
     await migrate(deployment)
@@ -74,7 +74,7 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
     await reached(load.submitted() + 80)
     assert.match(await deployment.run("migrate --check"), /The schema is current\./)
     const accepted = await load.stop()
-    await deployment.finished(leaseMs * 3 + 30_000)
+    await deployment.finished(leaseMs * 3 + 120_000)
 
     assert.deepStrictEqual(warnings(replacement), [])
     assert.strictEqual(await deployment.count("invoices"), accepted)

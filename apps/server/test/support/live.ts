@@ -213,8 +213,11 @@ export const events = (id: Ids.InvoiceId) =>
     )
   )
 
+// A test of the suite has two minutes, and the long ones a quarter of an hour.
+const patienceMs = Number(process.env["PATIENCE_MS"] ?? 100_000)
+
 /** Reads until the result is as expected, and returns it. */
-export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = 100_000) =>
+export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = patienceMs) =>
   Effect.gen(function* () {
     const startedAt = performance.now()
     while (true) {

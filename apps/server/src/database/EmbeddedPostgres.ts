@@ -58,9 +58,9 @@ type FindFiles = Effect.Effect<Files | undefined>
  * again without a pause, and the process would answer nothing any more. What was committed is stored; the next start recovers it.
  */
 const endWithPostgres = (database: PGlite): PGlite => {
-  // The casts: the types of PGlite name neither the loop nor what it throws after a statement that failed.
-  const module = database.Module as unknown as { _PostgresMainLoopOnce: () => void }
-  const { POSTGRES_MAIN_LONGJMP: longJump } = database as unknown as { readonly POSTGRES_MAIN_LONGJMP: number }
+  const module = database.Module
+  // Private: what the loop throws after a statement that failed.
+  const longJump: unknown = database["POSTGRES_MAIN_LONGJMP"]
   const runOnce = module._PostgresMainLoopOnce
   module._PostgresMainLoopOnce = () => {
     try {

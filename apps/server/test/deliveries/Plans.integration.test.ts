@@ -6,7 +6,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Database from "../../src/database/Database.ts"
+import * as PostgresClient from "../../src/database/PostgresClient.ts"
 import * as DeliveryQueue from "../../src/deliveries/DeliveryQueue.ts"
 import * as WorkerDbClient from "../../src/database/WorkerDbClient.ts"
 import * as InvoiceWorker from "../../src/invoices/sandbox/InvoiceWorker.ts"
@@ -23,6 +23,18 @@ import * as Migrations from "../../src/database/Migrations.ts"
 
 const many = Number(process.env["PLAN_ROWS"] ?? 100_000)
 const leaseMs = 30_000
+
+/** The sessions of the workers without their limit of time: storing the rows takes longer on a busy machine. */
+const layerWorker = (url: string) =>
+  PostgresClient.layer(
+    { _tag: "Postgres", url },
+    {
+      applicationName: "govoice-engine",
+      maxConnections: WorkerDbClient.connections,
+      parameters: { ...WorkerDbClient.parameters, statement_timeout: "0" },
+      decidePlans: true
+    }
+  )
 
 // Identifiers of the right length that sort by age, the oldest two thousand days ago. Two organizations in three have
 // one endpoint; the first has half of everything.
@@ -192,10 +204,9 @@ const withDatabase = <A, E>(
     Effect.map(TestDatabase.acquire, (url) => {
       const settings = TestSettings.layer({ database: { _tag: "Postgres", url } })
       const migrated = Layer.effectDiscard(Effect.andThen(Migrations.run, Partitions.make(4))).pipe(
-        Layer.provideMerge(TestDatabase.layerClient(url)),
-        Layer.merge(Layer.succeed(Database.Shared)(true))
+        Layer.provide(TestDatabase.layerClient(url))
       )
-      return WorkerDbClient.layer.pipe(Layer.provide(migrated), Layer.provideMerge(settings))
+      return Layer.merge(layerWorker(url), settings).pipe(Layer.provide(migrated))
     })
   )
   const services = Layer.mergeAll(DeliveryQueue.layer, DeliveryScheduler.layer, Pruner.layer)

@@ -16,7 +16,7 @@ export const shared = {
 }
 
 // The files of a project share processes, so that Effect and the sources are loaded once for many of them.
-const suite = { env: compileCache, setupFiles: [hooks], isolate: false, testTimeout: 120_000, hookTimeout: 120_000 }
+const suite = { env: compileCache, setupFiles: [hooks], isolate: false, testTimeout: 600_000, hookTimeout: 600_000 }
 const servers = ["test/support/postgres.ts", "test/e2e/support/build.ts"]
 const all = (suffix: string): Array<string> => [
   `{packages,apps,examples}/*/test/**/*${suffix}.ts`,

@@ -47,7 +47,6 @@ const lengthened = [
 const all = {
   env: {
     ...compileCache,
-    PATIENCE_MS: "600000",
     ...Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value]))
   },
   setupFiles: [hooks],
@@ -55,7 +54,7 @@ const all = {
   testTimeout: 900_000,
   // Of those that are marked as concurrent.
   maxConcurrency: 3,
-  hookTimeout: 120_000
+  hookTimeout: 600_000
 }
 
 export default defineConfig({

@@ -49,7 +49,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     page = await watched.context.newPage()
     await owner.open(page, "/settings")
     visitor = visit(page)
-  }, 240_000)
+  })
   afterAll(async () => {
     await watched?.end()
     await browser?.close()

@@ -16,7 +16,7 @@ describe.skipIf(isMissing)("a page of a browser test", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     server.closeAllConnections()

@@ -16,7 +16,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
   beforeAll(async () => {
     server = await deploy()
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -21,7 +21,7 @@ describe.skipIf(isMissing)("the link of govoice dev", () => {
       assert.isNull(dev.child.exitCode, dev.text)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await dev?.stop()

@@ -21,7 +21,7 @@ describe.skipIf(isMissing)("headers and modes of an endpoint", () => {
     }).listen(0, "127.0.0.1")
     server = await deploy(reachable)
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

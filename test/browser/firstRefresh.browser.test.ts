@@ -27,7 +27,7 @@ describe.skipIf(isMissing)("the first refresh of a tab", () => {
   beforeAll(async () => {
     server = await deploy()
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

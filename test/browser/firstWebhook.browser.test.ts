@@ -93,7 +93,7 @@ describe.skipIf(isMissing)("the checklist", () => {
     receiver = new Receiver()
     server = await deploy(reachable)
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -23,7 +23,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
   beforeAll(async () => {
     server = await deploy()
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -37,7 +37,7 @@ describe.skipIf(isMissing)("the console", () => {
     receivers = await startReceivers()
     server = await deploy(reachable)
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

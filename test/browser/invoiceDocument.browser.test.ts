@@ -32,7 +32,7 @@ describe.skipIf(isMissing)("the document of an invoice", () => {
     owner = await Owner.make(server)
     key = await owner.createKey()
     invoice = await owner.submit(key, "document", { xml })
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -38,7 +38,7 @@ describe.skipIf(isMissing)("the console", () => {
     }).listen(0, "127.0.0.1")
     server = await deploy({ GOVOICE_WEBHOOK_ALLOW_HTTP: "true", GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -40,7 +40,7 @@ describe.skipIf(isMissing)("the console keeps", () => {
       () => listed("invoices?limit=100"),
       (all) => all.every(({ upo_available: isAvailable }) => isAvailable === true)
     )
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

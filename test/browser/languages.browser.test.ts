@@ -43,7 +43,7 @@ describe.skipIf(isMissing)("the language of the console", () => {
     )
     const [{ id: delivery }] = data as readonly [{ readonly id: string }]
     records = { org: owner.org, endpoint, failed: { endpoint, delivery }, invoice }
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -21,7 +21,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     simulator = await startSimulator({ processingMs: 0 })
     server = await deploy({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: simulator.url })
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

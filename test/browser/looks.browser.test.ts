@@ -30,7 +30,7 @@ describe.skipIf(isMissing)("the console", () => {
       () => owner.call("GET", "organizations/{org}/deliveries?status=failed"),
       ({ data }) => (data as ReadonlyArray<unknown>).length === 4
     )
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -30,7 +30,7 @@ describe.skipIf(isMissing)("the console", () => {
       GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000"
     })
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

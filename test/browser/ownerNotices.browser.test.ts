@@ -43,7 +43,7 @@ describe.skipIf(isMissing)("what an owner should know", () => {
   beforeAll(async () => {
     server = await deploy({ GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -43,7 +43,7 @@ describe.skipIf(isMissing)("a lost password", () => {
     mailbox = await openMailbox()
     server = await deploy({ ...mailbox.settings, GOVOICE_PUBLIC_URL: "https://govoice.example.com" })
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

@@ -36,7 +36,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     const key = await owner.createKey()
     invoices = [await owner.submit(key, "first"), await owner.submit(key, "second")]
     await until(deliveries, ({ length }) => length === 2 * 2 * eventsOfInvoice)
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

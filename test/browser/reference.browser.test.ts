@@ -6,6 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "../e2e/support/client.ts"
 import { type Server, startServer } from "../e2e/support/server.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 /** Samples whose example is a placeholder that only the reader can fill in, or that end what others need. */
 const isForTheReader =
@@ -27,7 +28,7 @@ describe.skipIf(isMissing || !canPaste)("the API reference in a browser", () => 
     call = makeCall(() => server.url, await readAgreement(server.url))
     tenant = await signUp(call)
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()
@@ -43,7 +44,7 @@ describe.skipIf(isMissing || !canPaste)("the API reference in a browser", () => 
       return (await page.locator("pre").allTextContents()).filter((text) => text.startsWith("curl "))
     }
     let samples = await read()
-    for (const deadline = Date.now() + 50_000; samples.length < operations && Date.now() < deadline;) {
+    for (const deadline = Date.now() + patienceMs; samples.length < operations && Date.now() < deadline;) {
       await page.waitForTimeout(100)
       samples = await read()
     }
@@ -51,7 +52,7 @@ describe.skipIf(isMissing || !canPaste)("the API reference in a browser", () => 
     return samples
   }
 
-  it("has samples that succeed, those of submissions with an Idempotency-Key", { timeout: 240_000 }, async () => {
+  it("has samples that succeed, those of submissions with an Idempotency-Key", async () => {
     const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as { readonly paths: object }
     const operations = Object.values(document.paths).flatMap((path) => Object.keys(path as object))
     assert.isAbove(operations.length, 30)

@@ -31,7 +31,7 @@ describe.skipIf(isMissing)("the secret of an endpoint", () => {
     }).listen(0, "127.0.0.1")
     server = await deploy(reachable)
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

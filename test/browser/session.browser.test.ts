@@ -29,7 +29,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
   beforeAll(async () => {
     server = await deploy()
     browser = await launch()
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

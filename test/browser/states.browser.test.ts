@@ -99,7 +99,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
     browser = await launch()
     full = await withRecords(server, receivers)
-  }, 240_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

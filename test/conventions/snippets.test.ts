@@ -37,7 +37,7 @@ describe("documentation", () => {
   let faults: ReadonlyMap<Fence, ReadonlyArray<string>>
   beforeAll(() => {
     faults = compile(scratch, [...compiled, ...planted])
-  }, 240_000)
+  })
 
   it.each(compiled.map((block) => [where(block), block] as const))("%s compiles", (_, block) => {
     assert.deepStrictEqual(faults.get(block), [])
@@ -102,7 +102,7 @@ describe("compile", () => {
   let faults: ReadonlyArray<ReadonlyArray<string>>
   beforeAll(() => {
     faults = [...compile(scratch, planted).values()]
-  }, 240_000)
+  })
 
   it("reports the line of a type error", () => {
     assert.deepStrictEqual(faults[0], ['planted.md:13: Type \'"demo"\' is not assignable to type \'"test" | "live"\'.'])

@@ -46,7 +46,7 @@ describe("access log", () => {
       { request_id: requestIds[3], method: "POST", route: "/v1/control-plane/auth/login", status: 401 }
     ] as ReadonlyArray<unknown>)
     assert.notMatch(stdout, /hidden|of-nobody|nobody@example\.com/)
-  }, 180_000)
+  })
 
   it("errors: requests with a status of 400 and above have a line", async () => {
     const { lines, log } = await logOf("errors")
@@ -59,9 +59,9 @@ describe("access log", () => {
       stops.map(({ annotations }) => annotations),
       [{ signal: "SIGTERM", grace_ms: 14_900 }] as ReadonlyArray<unknown>
     )
-  }, 180_000)
+  })
 
   it("off: no request has a line", async () => {
     assert.deepStrictEqual((await logOf("off")).lines, [])
-  }, 180_000)
+  })
 })

@@ -9,6 +9,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
 import { type Server, startAndFail, startServer } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined
 if (!hasRedis) console.warn("SKIPPED: shared rate limits need redis-server, which this machine lacks")
@@ -125,7 +126,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
 
   it("count again after Redis recovers, and log the recovery", async () => {
     await startRedis()
-    const deadline = Date.now() + 50_000
+    const deadline = Date.now() + patienceMs
     while (!servers[0]!.output().includes("Redis available again") && Date.now() < deadline) {
       await ask(servers[0], tenant.testKey)
       await new Promise((done) => setTimeout(done, 100))

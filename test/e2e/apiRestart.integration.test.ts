@@ -12,6 +12,7 @@ import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { databases } from "./support/databases.ts"
 import { secrets, startAndFail, startServer } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-e2e-"))
@@ -89,7 +90,7 @@ describe("a server that is stopped while submissions wait for the database", () 
   const unlimited = { GOVOICE_RATE_LIMIT_BURST: "10000" }
 
   const waitUntilInFlight = async (metricsPort: number, count: number): Promise<void> => {
-    for (const deadline = Date.now() + 50_000; ; await sleep(20)) {
+    for (const deadline = Date.now() + patienceMs; ; await sleep(20)) {
       const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
       const inFlight = Number(/^govoice_http_requests_in_flight(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1])
       if (inFlight >= count) return

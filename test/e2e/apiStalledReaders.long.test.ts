@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import { limits } from "../../apps/server/src/http/transport/NodeServer.ts"
 import { perAddress, request, requests, setUp, stranger } from "./support/slowReaders.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 describe("slow readers", () => {
   const { docsBytes, log, open, openSlow, submitOne } = setUp()
@@ -13,7 +14,7 @@ describe("slow readers", () => {
 
     assert.isFalse(steady.destroyed)
     const before = read()
-    for (const deadline = Date.now() + 50_000; read() === before && Date.now() < deadline;) await sleep(50)
+    for (const deadline = Date.now() + patienceMs; read() === before && Date.now() < deadline;) await sleep(50)
     assert.isAbove(read(), before)
 
     const received = await Promise.all(
@@ -29,7 +30,7 @@ describe("slow readers", () => {
     // The buffers of the kernel hold some of it.
     assert.isBelow(Math.max(...received), (requests * docsBytes()) / 2, "the responses were cut off")
     await submitOne()
-  }, 240_000)
+  })
 
   it("of one address have a limited number of connections, and the log names the address once", async () => {
     // After a request, a connection may be idle for longer than this test waits.
@@ -37,7 +38,7 @@ describe("slow readers", () => {
     const isOpen = (socket: (typeof opened)[number]) => !socket.destroyed
     for (const socket of opened) socket.resume()
     assert.isAbove(limits.keepAliveTimeout, 55_000)
-    const deadline = Date.now() + 50_000
+    const deadline = Date.now() + patienceMs
     while (opened.filter(isOpen).length > perAddress && Date.now() < deadline) await sleep(50)
     await sleep(200)
     assert.strictEqual(opened.filter(isOpen).length, perAddress)

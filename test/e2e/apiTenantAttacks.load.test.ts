@@ -154,7 +154,7 @@ describe("a tenant beside another one", () => {
     )
     const { statuses } = await attack({ connections: 4 * accounts, isPolite: false, requests: requests.flat() })
     assert.includeMembers(["200", "429"], Object.keys(statuses))
-  }, 240_000)
+  })
 
   it.each([
     ["waits when it is asked to", true],

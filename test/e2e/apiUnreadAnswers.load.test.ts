@@ -57,5 +57,5 @@ describe("a tenant that does not read its pages", () => {
       await server.stop()
       await database.drop()
     }
-  }, 300_000)
+  })
 })

@@ -47,7 +47,7 @@ const helpsOf = async (command: string): Promise<Readonly<Record<string, string>
 const canPaste = ["bash", "curl"].every((command) => spawnSync(command, ["--version"]).error === undefined)
 if (!canPaste) console.warn("SKIPPED: the examples of the command need bash and curl, which this machine lacks")
 
-describe.skipIf(!canPaste)("what the command shows", { timeout: 600_000 }, () => {
+describe.skipIf(!canPaste)("what the command shows", () => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-examples-"))
   let helps: Readonly<Record<string, string>>
   let simulator: Simulator

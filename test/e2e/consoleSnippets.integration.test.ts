@@ -87,7 +87,7 @@ describe("the snippets of the console", () => {
     assert.lengthOf(await invoices(), before + 1)
   })
 
-  it("curl: names the cause of a connection that fails as the page does", { timeout: 240_000 }, async () => {
+  it("curl: names the cause of a connection that fails as the page does", async () => {
     const unreachable = await startReceivers()
     try {
       const { addresses, ofTls } = en.connectionCauses

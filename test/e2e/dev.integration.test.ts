@@ -11,7 +11,7 @@ import { builtCommand } from "./support/build.ts"
 
 const withinMs = 60_000
 
-describe("govoice dev", { timeout: 240_000 }, () => {
+describe("govoice dev", () => {
   let command: string
   let root: string
   beforeAll(async () => {

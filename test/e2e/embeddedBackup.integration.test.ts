@@ -8,7 +8,7 @@ import { commandsOf } from "../support/guideCommands.ts"
 import { makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
 import { type Server, startServer } from "./support/server.ts"
 
-describe("a copy of the embedded database", { timeout: 600_000 }, () => {
+describe("a copy of the embedded database", () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "govoice-copy-"))

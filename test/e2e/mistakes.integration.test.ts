@@ -31,7 +31,7 @@ const entry = (title: string, message: string): string => {
   return [title, ...lines.map((line) => `    ${line.trimEnd()}`)].join("\n")
 }
 
-describe("the mistakes of a new user's first hour", { timeout: 300_000 }, () => {
+describe("the mistakes of a new user's first hour", () => {
   let database: TestDatabase
   let server: Server
   let call: Call

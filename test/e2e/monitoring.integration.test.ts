@@ -8,6 +8,7 @@ import { create } from "../support/databases.ts"
 import { freePort } from "../support/freePort.ts"
 import { ServerProcess } from "../support/serverProcess.ts"
 import { secrets } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
@@ -152,7 +153,7 @@ describe("alert rules and dashboard", () => {
     for (const path of ["/v1/invoices/unknown?secret=1", "/wp-login.php", "/healthz", "/v1/me"]) {
       await (await fetch(`${api}${path}`)).arrayBuffer()
     }
-    const deadline = Date.now() + 100_000
+    const deadline = Date.now() + patienceMs
     const collections = (): number =>
       text
         .split("\n")
@@ -171,7 +172,7 @@ describe("alert rules and dashboard", () => {
       if (collections() === 0) continue
       if (wanted.every((name) => exported.some((series) => series.name === name))) break
     } while (Date.now() < deadline)
-  }, 240_000)
+  })
 
   afterAll(() => void server.kill())
 
@@ -243,7 +244,7 @@ describe("alert rules and dashboard", () => {
 
 /** Returns the body of a path of the metrics port when it is there. */
 const metricsUrl = async (server: ServerProcess): Promise<string> => {
-  const deadline = Date.now() + 50_000
+  const deadline = Date.now() + patienceMs
   while (Date.now() < deadline) {
     const url = /Metrics are served at (http:\S+)\/metrics/.exec(server.text)?.[1]
     if (url !== undefined) return url
@@ -266,7 +267,7 @@ describe.each(["api", "worker"] as const)("a process of the role %s alone", (rol
       { cwd: root }
     )
     url = await metricsUrl(server)
-  }, 240_000)
+  })
 
   afterAll(async () => {
     await server?.kill()
@@ -274,7 +275,7 @@ describe.each(["api", "worker"] as const)("a process of the role %s alone", (rol
   })
 
   it("exports its role and the age of the queues, so that they are known without the other role", async () => {
-    const deadline = Date.now() + 50_000
+    const deadline = Date.now() + patienceMs
     let text = ""
     do {
       text = await (await fetch(`${url}/metrics`)).text()
@@ -311,7 +312,7 @@ describe("a worker whose database does not answer yet", () => {
     )
     const url = await metricsUrl(server)
     assert.strictEqual((await fetch(`${url}/healthz`)).status, 200)
-    const deadline = Date.now() + 50_000
+    const deadline = Date.now() + patienceMs
     let text = ""
     do {
       const response = await fetch(`${url}/readyz`)

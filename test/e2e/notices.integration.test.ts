@@ -11,7 +11,7 @@ import { startServer } from "./support/server.ts"
 const password = "correct horse battery"
 const control = "/v1/control-plane"
 
-describe("an owner whose endpoint fails", { timeout: 240_000 }, () => {
+describe("an owner whose endpoint fails", () => {
   let command: string
   let mailbox: Mailbox
   let database: TestDatabase

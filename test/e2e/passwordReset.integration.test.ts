@@ -7,11 +7,12 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { openMailbox, type Mailbox } from "../support/mailbox.ts"
 import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const oldPassword = "correct horse battery"
 const newPassword = "a better battery staple"
 
-describe("a password reset by mail", { timeout: 240_000 }, () => {
+describe("a password reset by mail", () => {
   let mailbox: Mailbox
   let database: TestDatabase
   let pool: Pool
@@ -86,7 +87,7 @@ describe("a password reset by mail", { timeout: 240_000 }, () => {
     await request(email, "pl")
     await request(email, "pl")
     const mine = () => mailbox.mails.filter(({ to }) => to.includes(email))
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + patienceMs
     while (mine().length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
     const [mail, ...more] = mine()
     assert.deepStrictEqual(more, [])
@@ -107,7 +108,7 @@ describe("a password reset by mail", { timeout: 240_000 }, () => {
     const email = await signUp()
     mailbox.refuse = true
     await request(email)
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + patienceMs
     while (!server.output().includes("Mail not sent") && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 50))
     assert.include(server.output(), "Mail not sent; it is sent again later")
@@ -144,7 +145,7 @@ describe("a password reset by mail", { timeout: 240_000 }, () => {
   })
 })
 
-describe("a server without SMTP", { timeout: 240_000 }, () => {
+describe("a server without SMTP", () => {
   it("tells the page so, and resets nothing", async () => {
     const server = await startServer({ GOVOICE_DATA_DIR: "memory" })
     const config = (await (await fetch(`${server.url}/console/config.json`)).json()) as object

@@ -10,6 +10,7 @@ import { freePort } from "../support/freePort.ts"
 import { cutConnections } from "./support/cuts.ts"
 import { makeCall, readAgreement, signUp } from "./support/client.ts"
 import { type Server, startServer } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const guide = readFileSync(resolve(import.meta.dirname, "../../docs/guides/operating.md"), "utf8")
 
@@ -40,7 +41,7 @@ interface Sent {
   readonly code: string
 }
 
-describe("the configuration of the guide", { timeout: 600_000 }, () => {
+describe("the configuration of the guide", () => {
   let folder: string
   let server: Server | undefined
   let proxy: ChildProcess | undefined
@@ -94,7 +95,7 @@ describe("the configuration of the guide", { timeout: 600_000 }, () => {
     })
 
   const prove = async (port: number, key: string, output: () => string) => {
-    const deadline = Date.now() + 50_000
+    const deadline = Date.now() + patienceMs
     for (;;) {
       const answer = await send(port, "/readyz", {}).catch(() => undefined)
       if (answer?.status === 200) break

@@ -19,7 +19,7 @@ const integration = pageOf("integrators").filter((block) => !isTour(block) && !b
 
 const scriptOf = (blocks: ReadonlyArray<Block>) => blocks.map(commandOf).join("\n")
 
-describe.skipIf(!canPaste)("the pages of the roles", { timeout: 600_000 }, () => {
+describe.skipIf(!canPaste)("the pages of the roles", () => {
   let desk: ReturnType<typeof makeDesk>
   let server: Server
   let receiverPort: number

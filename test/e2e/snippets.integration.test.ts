@@ -32,7 +32,7 @@ const programs = read(pages, fences).filter((block) => block.language === "ts" &
 const isReceiver = ({ code }: Fence): boolean => code.includes(".listen(4000")
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
 
-describe("the programs of READMEs and guides", { timeout: 120_000 }, () => {
+describe("the programs of READMEs and guides", () => {
   const scratch = makeScratch("programs")
   let server: Server
   let tenant: Tenant
@@ -41,7 +41,7 @@ describe("the programs of READMEs and guides", { timeout: 120_000 }, () => {
     tenant = await signUp(makeCall(() => server.url, await readAgreement(server.url)))
     mkdirSync(scratch.path("receipts"))
     cpSync(join(root, "examples/invoices"), scratch.path("invoices"), { recursive: true })
-  }, 240_000)
+  })
   afterAll(async () => {
     await server?.stop()
     scratch.remove()
@@ -93,7 +93,7 @@ describe("the programs of READMEs and guides", { timeout: 120_000 }, () => {
         const post = () => fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body })
         const answer = await vi.waitFor(post, { timeout: 50_000, interval: 100 })
         assert.strictEqual(answer.status, 204, run.output())
-        await vi.waitFor(() => assert.include(run.output(), "invoice.accepted"), { timeout: 50_000 })
+        await vi.waitFor(() => assert.include(run.output(), "invoice.accepted"))
       } finally {
         run.kill()
         await run.ended

@@ -30,6 +30,7 @@ import { makeCall, password, readAgreement, signUp, submit } from "./support/cli
 import { startProxy } from "./support/proxy.ts"
 import { resetPassword } from "./support/resetPassword.ts"
 import { launchServer, secrets, startAndFail, startServer } from "./support/server.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 type Settings = Readonly<Record<string, string>>
 
@@ -295,7 +296,7 @@ describe("a start without the database", () => {
         PORT: String(port),
         GOVOICE_METRICS_PORT: String(metricsPort)
       })
-      for (const deadline = Date.now() + 50_000; !server.stdout.includes("Database unavailable");) {
+      for (const deadline = Date.now() + patienceMs; !server.stdout.includes("Database unavailable");) {
         assert.isBelow(Date.now(), deadline, server.text)
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
@@ -369,7 +370,7 @@ describe("a schema of edited migrations", () => {
     try {
       const server = await startServer(settings)
       await database.run("UPDATE schema_migrations SET checksum = repeat('0', 64)")
-      for (const deadline = Date.now() + 50_000; ;) {
+      for (const deadline = Date.now() + patienceMs; ;) {
         const response = await fetch(`${server.url}/readyz`)
         if (response.status === 503) {
           assert.include(await response.text(), "The database schema does not match this version of the server.")
@@ -407,7 +408,7 @@ describe("standard output of `serve`", () => {
       // Much shorter than the 30 seconds after which the log counts the failures of an outage.
       for (let time = 0; time < 10; time++) await submit(call, testKey)
       proxy.open()
-      const deadline = Date.now() + 50_000
+      const deadline = Date.now() + patienceMs
       const messages = () => server.log().map(({ message }) => message)
       while (!messages().includes("Database available again") && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -609,5 +610,5 @@ describe("`keys rotate-encryption`", () => {
     }
     const { stdout } = await govoice("keys rotate-encryption", settings)
     assert.strictEqual(stdout, "Re-encrypted 0 values with key k1.\n")
-  }, 240_000)
+  })
 })

@@ -18,7 +18,7 @@ describe.skipIf(!canPaste)("the tour of integrators", () => {
   let server: RunningServer
   beforeAll(async () => {
     server = await startServer({ GOVOICE_SANDBOX_STEP_MS: String(50) })
-  }, 240_000)
+  })
   afterAll(() => server.stop())
 
   it("ends with an accepted invoice and its receipt", () => {

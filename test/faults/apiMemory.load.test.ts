@@ -25,7 +25,7 @@ const largestBody = JSON.stringify({ invoice_xml: "a".repeat(3_900_000) })
 const peakMiB = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024
 
-describe.skipIf(process.platform !== "linux")("an API process", { timeout: 180_000 }, () => {
+describe.skipIf(process.platform !== "linux")("an API process", () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let deployment: Deployment
 

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from "./receiver.ts"
 
 const paths = ["/ok?1", "/flaky?2"]
 
-describe.skipIf(installedPrograms === undefined)(named("a backup"), { timeout: 240_000 }, () => {
+describe.skipIf(installedPrograms === undefined)(named("a backup"), () => {
   const cleanUps: Array<() => Promise<void>> = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()

@@ -14,7 +14,7 @@ const skewed = (milliseconds: number): Environment => ({
   GOVOICE_TENANT_CONCURRENCY: String(perOrganization)
 })
 
-describe("skewed clocks", { timeout: 180_000 }, () => {
+describe("skewed clocks", () => {
   const faults = setUp()
 
   for (const [name, skewMs] of [

@@ -29,7 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it("ends with a sentence when its log has no room, and loses nothing", { timeout: 120_000 }, async () => {
+it("ends with a sentence when its log has no room, and loses nothing", async () => {
   const { server, url } = await start()
   const { testKey } = await signUp(makeCall(() => url, await readAgreement(url)))
   const authorization = `Bearer ${testKey}`

@@ -8,7 +8,7 @@ import * as Invariants from "./invariants.ts"
 import { startLoad } from "./load.ts"
 import { startReceiver } from "./receiver.ts"
 
-describe("a fail-over", { timeout: 240_000 }, () => {
+describe("a fail-over", () => {
   const cleanUps: Array<() => Promise<void>> = []
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp()

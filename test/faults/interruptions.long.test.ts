@@ -64,7 +64,7 @@ const deliversOthers = async (faults: Faults, by: "signal" | "exception"): Promi
   }
 }
 
-describe.concurrent("crash loop", { timeout: 480_000 }, () => {
+describe.concurrent("crash loop", () => {
   const withFaults = setUpConcurrent()
 
   it.each(["signal", "exception"] as const)(

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from "./receiver.ts"
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 const [k1, k2] = [key("k1"), key("k2")]
 
-describe("a rotation of the encryption key", { timeout: 240_000 }, () => {
+describe("a rotation of the encryption key", () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let receiver: Receiver
   let deployment: Deployment

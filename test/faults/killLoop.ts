@@ -23,7 +23,7 @@ const start = async (dataDir: string) => {
     GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
     GOVOICE_RETRY_SCHEDULE_MS: Array.from({ length: 100 }, () => 200).join(",")
   })
-  return { server, url: await server.started(120_000) }
+  return { server, url: await server.started() }
 }
 
 interface Body {

@@ -35,7 +35,7 @@ const migrate = async ({ pool }: Deployment): Promise<void> => {
 // Its receiver answers 503 at times, which is logged.
 const warnings = ({ log }: ServerProcess) => log.filter(({ message }) => !message.startsWith("Receiver "))
 
-describe("an upgrade with mixed versions", { timeout: 600_000 }, () => {
+describe("an upgrade with mixed versions", () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let receiver: Receiver
   let deployment: Deployment

@@ -7,7 +7,7 @@ import * as Invariants from "./invariants.ts"
 import { startLoad } from "./load.ts"
 import { type Receiver, startReceiver } from "./receiver.ts"
 
-describe.skipIf(!PgBouncer.isInstalled)(PgBouncer.named("a pooler in transaction mode"), { timeout: 240_000 }, () => {
+describe.skipIf(!PgBouncer.isInstalled)(PgBouncer.named("a pooler in transaction mode"), () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let pgBouncer: Awaited<ReturnType<typeof PgBouncer.startPgBouncer>>
   let receiver: Receiver

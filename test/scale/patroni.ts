@@ -11,6 +11,7 @@ import { sleep, until } from "../faults/deployment.ts"
 import { startSwallower, type Swallower } from "../faults/swallower.ts"
 import { installedPrograms, owner } from "../support/cluster.ts"
 import { freePort } from "../support/freePort.ts"
+import { patienceMs } from "../support/patienceMs.ts"
 
 const configuration = join(import.meta.dirname, "../../apps/server/deploy/patroni/patroni.yml")
 
@@ -222,7 +223,7 @@ export class PatroniCluster {
 
   /** Waits for a primary that is another than this one. */
   async primary(other?: Member): Promise<Member> {
-    for (const deadline = Date.now() + 90_000; Date.now() < deadline; await sleep(50)) {
+    for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(50)) {
       const candidates = this.members.filter((member) => member !== other)
       const found = await Promise.all(candidates.map((member) => member.isPrimary()))
       const index = found.indexOf(true)

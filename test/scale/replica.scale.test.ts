@@ -8,7 +8,7 @@ import { startStandby } from "../support/standby.ts"
 /** A read waits two seconds for the replica before it goes to the primary. */
 const slowestMs = 5000
 
-describe("a replica for lists", { timeout: 120_000 }, () => {
+describe("a replica for lists", () => {
   const cleanUps: Array<() => Promise<void>> = []
   let primary: Cluster
   let standby: Cluster

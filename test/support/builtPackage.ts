@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, rmdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createRequire } from "node:module"
+import { patienceMs } from "./patienceMs.ts"
 
 const pause = (millis: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
 
@@ -21,7 +22,7 @@ const isCurrent = (root: string, dist: string): boolean => {
 
 const buildOnce = (root: string, dist: string): void => {
   const lock = join(root, "node_modules", ".building")
-  const deadline = Date.now() + 200_000
+  const deadline = Date.now() + patienceMs
   for (;;) {
     try {
       mkdirSync(lock)

@@ -11,6 +11,7 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { Client, type QueryResult } from "pg"
 import { freePort } from "./freePort.ts"
+import { patienceMs } from "./patienceMs.ts"
 
 const run = promisify(execFile)
 
@@ -113,7 +114,7 @@ export class Cluster {
     })
     this.#process = started
     started.stderr.on("data", (text: Buffer) => (this.#log += String(text)))
-    for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    for (const deadline = Date.now() + patienceMs; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
       const answer = await this.query("SELECT 1").catch(() => undefined)
       if (answer !== undefined) return
       if (started.exitCode !== null || Date.now() > deadline) throw new Error(`Postgres did not start:\n${this.#log}`)

@@ -2,6 +2,7 @@
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { SMTPServer } from "smtp-server"
+import { patienceMs } from "./patienceMs.ts"
 
 export interface Mailbox {
   /** The mails, whole, each with its recipients. */
@@ -11,7 +12,7 @@ export interface Mailbox {
   /** Makes it refuse every mail for a while, or accept them again. */
   refuse: boolean
   /** Waits until it has received so many. */
-  readonly until: (count: number, withinMs?: number) => Promise<void>
+  readonly until: (count: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -44,8 +45,8 @@ export const openMailbox = async (): Promise<Mailbox> => {
     mails,
     settings: { GOVOICE_SMTP_URL: `smtp://127.0.0.1:${port}`, GOVOICE_MAIL_FROM: "govoice@example.com" },
     refuse: false,
-    until: async (count, withinMs = 30_000) => {
-      const deadline = Date.now() + withinMs
+    until: async (count) => {
+      const deadline = Date.now() + patienceMs
       while (mails.length < count) {
         if (Date.now() > deadline) throw new Error(`${mails.length} mails arrived, expected ${count}`)
         await new Promise((resolve) => setTimeout(resolve, 50))

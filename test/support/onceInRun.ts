@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { patienceMs } from "./patienceMs.ts"
 
 const isFirst = (folder: string): boolean => {
   try {
@@ -28,8 +29,8 @@ export const onceInRun = async (folder: string, make: () => Promise<unknown>): P
     writeFileSync(`${outcome}.part`, failure)
     renameSync(`${outcome}.part`, outcome)
   }
-  for (const deadline = Date.now() + 110_000; !existsSync(outcome); await sleep(50)) {
-    if (Date.now() > deadline) throw new Error(`${folder} was not made within 110 s`)
+  for (const deadline = Date.now() + patienceMs; !existsSync(outcome); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error(`${folder} was not made`)
   }
   const failure = readFileSync(outcome, "utf8")
   if (failure !== "") throw new Error(failure)

@@ -5,6 +5,7 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "./freePort.ts"
+import { patienceMs } from "./patienceMs.ts"
 
 /** Whether the program is on this machine. */
 export const isInstalled = spawnSync("pgbouncer", ["--version"]).status === 0
@@ -66,7 +67,7 @@ export const startPgBouncer = async (
     const started = spawn("pgbouncer", [...asUser, configuration], { stdio: ["ignore", "pipe", "pipe"] })
     child = started
     for (const stream of [started.stdout, started.stderr]) stream.on("data", (text: Buffer) => (output += String(text)))
-    for (const deadline = Date.now() + 20_000; !(await accepts(port));) {
+    for (const deadline = Date.now() + patienceMs; !(await accepts(port));) {
       if (started.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start:\n${output}`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { afterAll } from "vitest"
+import { patienceMs } from "./patienceMs.ts"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -50,8 +51,8 @@ export class ServerProcess {
   }
 
   /** Waits for the banner, and returns the URL that the server listens on; empty for a worker. */
-  async started(withinMs = 100_000): Promise<string> {
-    const deadline = Date.now() + withinMs
+  async started(): Promise<string> {
+    const deadline = Date.now() + patienceMs
     while (!this.stderr.includes("  Data ")) {
       if (this.child.exitCode !== null || this.child.signalCode !== null || Date.now() > deadline) {
         this.child.kill("SIGKILL")

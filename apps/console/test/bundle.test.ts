@@ -25,7 +25,7 @@ describe("the built console", () => {
     await promisify(execFile)(process.execPath, ["build.ts", outDir], { cwd: root, env })
     html = readFileSync(join(outDir, "index.html"), "utf8")
     files = Array.from(html.matchAll(/(?:src|href)="\/console\/([^"]+)"/g), ([, file]) => file!)
-  }, 240_000)
+  })
   afterAll(() => rmSync(outDir, { recursive: true, force: true }))
 
   it.each(["en", "pl"])(

@@ -29,11 +29,11 @@ beforeAll(async () => {
     for await (const invoice of controlPlane.invoices.list(id, { limit: 100 })) invoices.push(invoice)
     return invoices
   }
-}, 180_000)
+})
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
   rmSync(scratch, { recursive: true })
-}, 240_000)
+})
 
 const folderOf = (documents: Readonly<Record<string, string | Uint8Array>>) => {
   const folder = mkdtempSync(join(scratch, "in-"))
@@ -153,7 +153,7 @@ describe("The program submitFolder", () => {
       stdio: ["ignore", "pipe", "pipe"]
     })
 
-  it("submits nothing twice when it is killed repeatedly", { timeout: 180_000 }, async () => {
+  it("submits nothing twice when it is killed repeatedly", async () => {
     const count = 24
     const places = folderOf(numbered(count, "e"))
     // From before the first request until the receipts arrive.
@@ -184,7 +184,7 @@ describe("The program submitFolder", () => {
     }
   })
 
-  it("stops on SIGTERM with pending invoices", { timeout: 120_000 }, async () => {
+  it("stops on SIGTERM with pending invoices", async () => {
     const child = start(folderOf(numbered(4, "f")))
     child.stdout.once("data", () => child.kill("SIGTERM"))
     const [code] = (await once(child, "exit")) as [number]

@@ -55,7 +55,7 @@ beforeAll(async () => {
   organization = await owner.organizations.create({ name: "Sprzedawca Testowy" })
   apiKey = (await owner.apiKeys.create(organization.id, { mode: "test", name: "Tests" })).secret
   client = createClient({ apiKey, baseUrl: `${service.baseUrl}/` })
-}, 240_000)
+})
 afterAll(() => service?.[Symbol.asyncDispose](), 20_000)
 
 describe("The developer API", () => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
   build()
   writeFileSync(program, bundle("console.log(JSON.stringify(await runScenarios(library, process.argv[2])))"))
   server = await startFaultServer()
-}, 240_000)
+})
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
@@ -130,7 +130,7 @@ describe.each(runtimes)("$name", (runtime) => {
     console.warn(`${runtime.name} is not installed and was skipped. To install it: ${runtime.how}`)
   }
 
-  it.skipIf(!runtime.installed())("handles every fault", { timeout: 180_000 }, async () => {
+  it.skipIf(!runtime.installed())("handles every fault", async () => {
     const outcomes = await report(runtime)
     assert.deepStrictEqual(
       Object.entries(outcomes).filter(([, faults]) => faults.length > 0),

@@ -144,11 +144,12 @@ describe("An idle connection", () => {
   it("with TLS does not keep a program from ending", async () => {
     const receiver = await serveHttps(certificate)
     const program = fileURLToPath(new URL("support/unclosed.ts", import.meta.url))
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ["--conditions=source", program, `https://name.test:${receiver.port}/`, authority.cert],
-      { timeout: 50_000 }
-    )
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--conditions=source",
+      program,
+      `https://name.test:${receiver.port}/`,
+      authority.cert
+    ])
     const { outcome, stayedMs } = JSON.parse(stdout) as { readonly outcome: string; readonly stayedMs: number }
     assert.strictEqual(outcome, "Delivered")
     // An idle connection is kept for 4 seconds.

@@ -79,7 +79,7 @@ it("the recipe for Node has a send whose response is cut, and reads the ledger",
   } finally {
     rmSync(file, { force: true })
   }
-}, 240_000)
+})
 
 it.skipIf(!has("curl"))(
   "the recipe for CI has the process ready before the tests, and stopped after them",

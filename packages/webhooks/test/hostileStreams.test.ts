@@ -47,7 +47,7 @@ const emulated: Readonly<Record<string, string>> = {
 }
 
 describe.each(["listening", "not listening"])("A process that is %s for exceptions", (listening) => {
-  it("gets an answer, or a closed connection, for every request, and no exception", { timeout: 120_000 }, async () => {
+  it("gets an answer, or a closed connection, for every request, and no exception", async () => {
     const child = spawn(process.execPath, ["--conditions=source", program, listening], {
       stdio: ["ignore", "pipe", "pipe"]
     })

@@ -119,7 +119,7 @@ describe("The package", () => {
     assert.strictEqual(status, 0, stdout + stderr)
   })
 
-  it.runIf(isEveryCompiler)("passes the checks of @arethetypeswrong/cli", { timeout: 180_000 }, () => {
+  it.runIf(isEveryCompiler)("passes the checks of @arethetypeswrong/cli", () => {
     const attw = tools("@arethetypeswrong/cli/dist/index.js")
     for (const options of [
       ["--exclude-entrypoints", "effect"],

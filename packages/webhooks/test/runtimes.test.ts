@@ -62,7 +62,7 @@ beforeAll(() => {
     logLevel: "error"
   })
   assert.notInclude(Object.keys(metafile.inputs).join(), "/fast.js")
-}, 240_000)
+})
 
 describe.each(runtimes)("$name", ({ name, how, modes, installed, command }) => {
   if (!installed()) console.warn(`${name} is not installed and was skipped. To install it: ${how}`)

@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core"
 import type { Server } from "../../e2e/support/server.ts"
 import { logIn, password, signUp } from "./deployment.ts"
+import { patienceMs } from "../../support/patienceMs.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -93,7 +94,7 @@ const send = async (
 
 /** Reads until the result is as expected, and returns it. */
 export const until = async <A>(read: () => Promise<A>, isExpected: (result: A) => boolean): Promise<A> => {
-  for (const deadline = Date.now() + 90_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  for (const deadline = Date.now() + patienceMs; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const result = await read()
     if (isExpected(result)) return result
     if (Date.now() > deadline) throw new Error(`Waited in vain: ${JSON.stringify(result).slice(0, 2000)}`)

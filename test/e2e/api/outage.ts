@@ -106,7 +106,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
         (answer) => record(answer)["status"] === "accepted",
         60_000
       )
-    }, 240_000)
+    })
 
     it("times out a statement that waits for a lock, and no other", async () => {
       const blocker = new Client({ connectionString: database.url })

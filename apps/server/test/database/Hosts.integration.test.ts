@@ -12,7 +12,7 @@ import * as Database from "../../src/database/Database.ts"
 import { explain } from "../../src/database/explain.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 
-describe("several hosts", { timeout: 120_000 }, () => {
+describe("several hosts", () => {
   let primary: Cluster
   let standby: Cluster
 

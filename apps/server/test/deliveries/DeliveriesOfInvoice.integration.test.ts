@@ -75,62 +75,59 @@ const costOf = Effect.fnUntraced(function* <A, E, R>(name: string, effect: Effec
 const database = DeliveryRecords.layer.pipe(Layer.provideMerge(TestDatabase.layerPostgres))
 
 layer(database, { excludeTestServices: true })("deliveries of an invoice", (it) => {
-  it.effect(
-    "are found by the index of its events, with every other filter, and for their organization only",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { endpoints, organizationId } = yield* store
-        const other = yield* fixtures.organization
-        const endpointOfOther = yield* fixtures.endpoint(other)
-        const deliveries = yield* DeliveryRecords.DeliveryRecords
-        const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
-        for (const invoice of [0, 1234, invoiceCount - 1]) {
-          const invoiceId = invoiceIdOf(invoice)
-          const rows = yield* sql<{
-            readonly id: string
-            readonly endpoint_id: Ids.EndpointId
-            readonly event_id: string
-            readonly status: string
-          }>`
+  it.effect("are found by the index of its events, with every other filter, and for their organization only", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { endpoints, organizationId } = yield* store
+      const other = yield* fixtures.organization
+      const endpointOfOther = yield* fixtures.endpoint(other)
+      const deliveries = yield* DeliveryRecords.DeliveryRecords
+      const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
+      for (const invoice of [0, 1234, invoiceCount - 1]) {
+        const invoiceId = invoiceIdOf(invoice)
+        const rows = yield* sql<{
+          readonly id: string
+          readonly endpoint_id: Ids.EndpointId
+          readonly event_id: string
+          readonly status: string
+        }>`
             SELECT deliveries.id, endpoint_id, event_id, status FROM deliveries JOIN events ON events.id = event_id
             WHERE invoice_id = ${invoiceId} ORDER BY deliveries.id DESC
           `
-          assert.lengthOf(rows, eventsOfInvoice * endpointCount)
+        assert.lengthOf(rows, eventsOfInvoice * endpointCount)
 
-          for (const status of [undefined, "succeeded", "pending", "failed", "delivering"] as const) {
-            const { blocks, report, result } = yield* costOf(
-              `${status ?? "all"} of invoice ${invoice}`,
-              deliveries.listAll(organizationId, { invoiceId, status }, firstPage)
-            )
-            const wanted = rows.filter((row) => status === undefined || row.status === status)
-            assert.deepStrictEqual(idsOf(result.records), idsOf(wanted), report)
-            // Each event is looked up for each endpoint.
-            assert.isBelow(blocks, 6 * eventsOfInvoice * endpointCount, report)
-          }
-
+        for (const status of [undefined, "succeeded", "pending", "failed", "delivering"] as const) {
           const { blocks, report, result } = yield* costOf(
-            `of one endpoint of invoice ${invoice}`,
-            deliveries.list(endpoints[0]!, { invoiceId }, firstPage)
+            `${status ?? "all"} of invoice ${invoice}`,
+            deliveries.listAll(organizationId, { invoiceId, status }, firstPage)
           )
-          const ofEndpoint = rows.filter(({ endpoint_id }) => endpoint_id === endpoints[0])
-          assert.lengthOf(ofEndpoint, eventsOfInvoice)
-          assert.deepStrictEqual(idsOf(result.records), idsOf(ofEndpoint), report)
-          assert.isBelow(blocks, 6 * eventsOfInvoice + 6, report)
-
-          const eventId = rows[0]!.event_id
-          const ofEvent = yield* deliveries.listAll(organizationId, { eventId, invoiceId }, firstPage)
-          assert.deepStrictEqual(idsOf(ofEvent.records), idsOf(rows.filter((row) => row.event_id === eventId)))
-          const elsewhere = { eventId, invoiceId: invoiceIdOf(invoice + 1) }
-          assert.deepStrictEqual((yield* deliveries.listAll(organizationId, elsewhere, firstPage)).records, [])
-
-          assert.deepStrictEqual((yield* deliveries.listAll(other, { invoiceId }, firstPage)).records, [])
-          assert.deepStrictEqual((yield* deliveries.list(endpointOfOther, { invoiceId }, firstPage)).records, [])
+          const wanted = rows.filter((row) => status === undefined || row.status === status)
+          assert.deepStrictEqual(idsOf(result.records), idsOf(wanted), report)
+          // Each event is looked up for each endpoint.
+          assert.isBelow(blocks, 6 * eventsOfInvoice * endpointCount, report)
         }
-        for (const invoiceId of ["nonsense", invoiceIdOf(invoiceCount)]) {
-          assert.deepStrictEqual((yield* deliveries.listAll(organizationId, { invoiceId }, firstPage)).records, [])
-        }
-      }),
-    { timeout: 200_000 }
+
+        const { blocks, report, result } = yield* costOf(
+          `of one endpoint of invoice ${invoice}`,
+          deliveries.list(endpoints[0]!, { invoiceId }, firstPage)
+        )
+        const ofEndpoint = rows.filter(({ endpoint_id }) => endpoint_id === endpoints[0])
+        assert.lengthOf(ofEndpoint, eventsOfInvoice)
+        assert.deepStrictEqual(idsOf(result.records), idsOf(ofEndpoint), report)
+        assert.isBelow(blocks, 6 * eventsOfInvoice + 6, report)
+
+        const eventId = rows[0]!.event_id
+        const ofEvent = yield* deliveries.listAll(organizationId, { eventId, invoiceId }, firstPage)
+        assert.deepStrictEqual(idsOf(ofEvent.records), idsOf(rows.filter((row) => row.event_id === eventId)))
+        const elsewhere = { eventId, invoiceId: invoiceIdOf(invoice + 1) }
+        assert.deepStrictEqual((yield* deliveries.listAll(organizationId, elsewhere, firstPage)).records, [])
+
+        assert.deepStrictEqual((yield* deliveries.listAll(other, { invoiceId }, firstPage)).records, [])
+        assert.deepStrictEqual((yield* deliveries.list(endpointOfOther, { invoiceId }, firstPage)).records, [])
+      }
+      for (const invoiceId of ["nonsense", invoiceIdOf(invoiceCount)]) {
+        assert.deepStrictEqual((yield* deliveries.listAll(organizationId, { invoiceId }, firstPage)).records, [])
+      }
+    })
   )
 })

@@ -138,29 +138,23 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
     ["ten are in flight before many pending", `CASE WHEN n <= ${inFlight} THEN 'delivering' ELSE 'pending' END`]
   ]
   for (const [name, status] of deliveryCases) {
-    it.effect(
-      `deliveries: a page of any status reads few rows when ${name}`,
-      () =>
-        Effect.gen(function* () {
-          const { endpointId } = yield* storeDeliveries(status)
-          const deliveries = yield* DeliveryRecords.DeliveryRecords
-          const statuses = [
-            undefined,
-            "pending",
-            "delivering",
-            "succeeded",
-            "retrying",
-            "failed",
-            "endpoint_disabled"
-          ] as const
-          for (const wanted of statuses) {
-            yield* assertCheap(
-              `${name}, ${wanted ?? "any"}`,
-              deliveries.list(endpointId, { status: wanted }, firstPage)
-            )
-          }
-        }),
-      { timeout: 200_000 }
+    it.effect(`deliveries: a page of any status reads few rows when ${name}`, () =>
+      Effect.gen(function* () {
+        const { endpointId } = yield* storeDeliveries(status)
+        const deliveries = yield* DeliveryRecords.DeliveryRecords
+        const statuses = [
+          undefined,
+          "pending",
+          "delivering",
+          "succeeded",
+          "retrying",
+          "failed",
+          "endpoint_disabled"
+        ] as const
+        for (const wanted of statuses) {
+          yield* assertCheap(`${name}, ${wanted ?? "any"}`, deliveries.list(endpointId, { status: wanted }, firstPage))
+        }
+      })
     )
   }
 
@@ -197,32 +191,29 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
     ["the oldest is submitted", "CASE n WHEN 1 THEN 'submitted' ELSE 'rejected' END"]
   ]
   for (const [name, status] of invoiceCases) {
-    it.effect(
-      `invoices: a page of any status and mode reads few rows when ${name}`,
-      () =>
-        Effect.gen(function* () {
-          const organizationId = yield* storeInvoices(status)
-          const invoices = yield* Invoices.Invoices
-          const statuses = [
-            undefined,
-            "queued",
-            "submitting",
-            "retrying",
-            "submitted",
-            "accepted",
-            "rejected",
-            "failed"
-          ] as const
-          for (const mode of [undefined, "test", "live"] as const) {
-            for (const wanted of statuses) {
-              yield* assertCheap(
-                `${name}, ${wanted ?? "any"}, ${mode ?? "any mode"}`,
-                invoices.list(organizationId, { status: wanted, mode }, firstPage)
-              )
-            }
+    it.effect(`invoices: a page of any status and mode reads few rows when ${name}`, () =>
+      Effect.gen(function* () {
+        const organizationId = yield* storeInvoices(status)
+        const invoices = yield* Invoices.Invoices
+        const statuses = [
+          undefined,
+          "queued",
+          "submitting",
+          "retrying",
+          "submitted",
+          "accepted",
+          "rejected",
+          "failed"
+        ] as const
+        for (const mode of [undefined, "test", "live"] as const) {
+          for (const wanted of statuses) {
+            yield* assertCheap(
+              `${name}, ${wanted ?? "any"}, ${mode ?? "any mode"}`,
+              invoices.list(organizationId, { status: wanted, mode }, firstPage)
+            )
           }
-        }),
-      { timeout: 200_000 }
+        }
+      })
     )
   }
 
@@ -261,40 +252,36 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
         yield* read
         yield* sql`DELETE FROM pg_statistic WHERE starelid = 'invoices'::regclass`
         yield* read
-      }),
-    { timeout: 200_000 }
+      })
   )
 
-  it.effect(
-    "invoices: a page of large metadata reads few rows, and the pages contain all of its records",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const organizationId = yield* storeInvoices("'accepted'")
-        yield* sql`
+  it.effect("invoices: a page of large metadata reads few rows, and the pages contain all of its records", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const organizationId = yield* storeInvoices("'accepted'")
+      yield* sql`
           UPDATE invoices SET metadata = json_build_object('order', n % 3000, 'note', repeat(md5(id), 30))
           FROM (SELECT id AS numbered, row_number() OVER (ORDER BY id) AS n FROM invoices) AS numbers
           WHERE id = numbered AND n <= 20000
         `
-        yield* sql`UPDATE invoices SET metadata = '{"order":"7"}' WHERE id LIKE '%77'`
-        yield* sql`VACUUM ANALYZE invoices`
-        const invoices = yield* Invoices.Invoices
-        const filter = { mode: "test", metadata: { order: "7" } } as const
-        yield* assertCheap("metadata, first page", invoices.list(organizationId, filter, firstPage))
-        const after = `inv_0${"20000".padStart(25, "0")}`
-        yield* assertCheap("metadata, large", invoices.list(organizationId, filter, { limit: 50, after }))
-        const rows = yield* sql<{ readonly id: string }>`
+      yield* sql`UPDATE invoices SET metadata = '{"order":"7"}' WHERE id LIKE '%77'`
+      yield* sql`VACUUM ANALYZE invoices`
+      const invoices = yield* Invoices.Invoices
+      const filter = { mode: "test", metadata: { order: "7" } } as const
+      yield* assertCheap("metadata, first page", invoices.list(organizationId, filter, firstPage))
+      const after = `inv_0${"20000".padStart(25, "0")}`
+      yield* assertCheap("metadata, large", invoices.list(organizationId, filter, { limit: 50, after }))
+      const rows = yield* sql<{ readonly id: string }>`
           SELECT id FROM invoices WHERE metadata ->> 'order' = '7' AND json_typeof(metadata -> 'order') = 'string'
           ORDER BY id DESC
         `
-        assert.isAbove(rows.length, many / 200)
-        const read = yield* readAll((page) => invoices.list(organizationId, filter, page), 100)
-        assert.deepStrictEqual(
-          read,
-          rows.map(({ id }) => Number(id.slice(4)))
-        )
-      }),
-    { timeout: 200_000 }
+      assert.isAbove(rows.length, many / 200)
+      const read = yield* readAll((page) => invoices.list(organizationId, filter, page), 100)
+      assert.deepStrictEqual(
+        read,
+        rows.map(({ id }) => Number(id.slice(4)))
+      )
+    })
   )
 
   it.effect("invoices: the pages of each filter contain all of its records, newest first", () =>

@@ -214,45 +214,42 @@ const withDatabase = <A, E>(
 }
 
 describe("Plans", () => {
-  it.live(
-    "read as much with many deliveries as with few, each CTE by its index, and discard nothing",
-    () =>
-      Effect.gen(function* () {
-        const small = yield* withDatabase(measure(1000))
-        const large = yield* withDatabase(measure(many))
-        const report: Array<string> = []
-        for (const name of Object.keys(large) as ReadonlyArray<keyof typeof large>) {
-          const { blocks, indexes, milliseconds, scanned, wasted } = large[name]
-          report.push(
-            `${name}: ${small[name].blocks} to ${blocks} blocks, ${small[name].milliseconds.toFixed(1)} to ${milliseconds.toFixed(1)} ms, ${wasted} wasted, ${indexes.join(" ")}`
-          )
-          assert.deepStrictEqual(scanned, [], `${name} reads whole tables:\n${report.join("\n")}`)
-        }
-        if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
-        for (const [name, expected] of Object.entries(indexesOfCtes)) {
-          const { ctes } = large[name as keyof typeof indexesOfCtes]
-          assert.deepStrictEqual(indexesOf(ctes), expected, name)
-        }
-        // A claim takes a hundred of a hundred endpoints, or ten of ten: the blocks are those of what it takes.
-        assert.isBelow(large.claim.blocks, 60 * 100, report.join("\n"))
-        assert.isBelow(large.complete.blocks, 60 * 100, report.join("\n"))
-        assert.isBelow(large.promoteDue.blocks, 200, report.join("\n"))
-        assert.isBelow(large["next invoice"].blocks, 20, report.join("\n"))
-        assert.isBelow(large["due invoices"].blocks, 20 * 100, report.join("\n"))
-        assert.isBelow(large.transitions.blocks, 100 * 100, report.join("\n"))
-        for (const name of [
-          "claim",
-          "complete",
-          "completeUnlocked",
-          "promoteDue",
-          "due invoices",
-          "transitions"
-        ] as const) {
-          // A claim passes those in flight of each endpoint, ten at most, twice.
-          assert.isAtMost(large[name].wasted, 200, `${name}\n${report.join("\n")}`)
-        }
-      }),
-    { timeout: 400_000 }
+  it.live("read as much with many deliveries as with few, each CTE by its index, and discard nothing", () =>
+    Effect.gen(function* () {
+      const small = yield* withDatabase(measure(1000))
+      const large = yield* withDatabase(measure(many))
+      const report: Array<string> = []
+      for (const name of Object.keys(large) as ReadonlyArray<keyof typeof large>) {
+        const { blocks, indexes, milliseconds, scanned, wasted } = large[name]
+        report.push(
+          `${name}: ${small[name].blocks} to ${blocks} blocks, ${small[name].milliseconds.toFixed(1)} to ${milliseconds.toFixed(1)} ms, ${wasted} wasted, ${indexes.join(" ")}`
+        )
+        assert.deepStrictEqual(scanned, [], `${name} reads whole tables:\n${report.join("\n")}`)
+      }
+      if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
+      for (const [name, expected] of Object.entries(indexesOfCtes)) {
+        const { ctes } = large[name as keyof typeof indexesOfCtes]
+        assert.deepStrictEqual(indexesOf(ctes), expected, name)
+      }
+      // A claim takes a hundred of a hundred endpoints, or ten of ten: the blocks are those of what it takes.
+      assert.isBelow(large.claim.blocks, 60 * 100, report.join("\n"))
+      assert.isBelow(large.complete.blocks, 60 * 100, report.join("\n"))
+      assert.isBelow(large.promoteDue.blocks, 200, report.join("\n"))
+      assert.isBelow(large["next invoice"].blocks, 20, report.join("\n"))
+      assert.isBelow(large["due invoices"].blocks, 20 * 100, report.join("\n"))
+      assert.isBelow(large.transitions.blocks, 100 * 100, report.join("\n"))
+      for (const name of [
+        "claim",
+        "complete",
+        "completeUnlocked",
+        "promoteDue",
+        "due invoices",
+        "transitions"
+      ] as const) {
+        // A claim passes those in flight of each endpoint, ten at most, twice.
+        assert.isAtMost(large[name].wasted, 200, `${name}\n${report.join("\n")}`)
+      }
+    })
   )
 
   // The statistics still say that the table is empty.

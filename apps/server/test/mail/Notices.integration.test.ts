@@ -249,7 +249,7 @@ for (const database of databases) {
           yield* TestClock.adjust(minute - 1000)
           yield* poll(Effect.sync(smtp.connections), (count) => count === 2)
           yield* TestClock.adjust(1000)
-          yield* poll(endpoints.find(owner.id, endpoint), ({ enabled }) => !enabled, 20_000)
+          yield* poll(endpoints.find(owner.id, endpoint), ({ enabled }) => !enabled)
         })
       )
 

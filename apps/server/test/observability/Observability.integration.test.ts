@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { ServerProcess } from "../../../../test/support/serverProcess.ts"
+import { patienceMs } from "../../../../test/support/patienceMs.ts"
 
 interface Span {
   readonly traceId: string
@@ -38,7 +39,7 @@ const listen = async (answer: (request: IncomingMessage, body: string) => number
 }
 
 const until = async <A>(what: string, find: () => Promise<A | undefined> | A | undefined): Promise<A> => {
-  const deadline = Date.now() + 50_000
+  const deadline = Date.now() + patienceMs
   while (Date.now() < deadline) {
     const found = await find()
     if (found !== undefined) return found
@@ -124,7 +125,7 @@ describe("Observability", () => {
     )
     invoiceId = invoice.id
     await until("the webhooks", () => (webhooks.length === 5 ? true : undefined))
-  }, 240_000)
+  })
 
   afterAll(() => {
     void server.kill()

@@ -16,6 +16,7 @@ import { wakeLane } from "../../src/invoices/ksef/LaneQueue.ts"
 import { realSleep } from "./FastClock.ts"
 import * as fixtures from "./fixtures.ts"
 import * as TestSettings from "./TestSettings.ts"
+import { patienceMs } from "../../../../test/support/patienceMs.ts"
 
 /** A simulator that ends with the scope. It answers at once. */
 export const simulator = (options: SimulatorOptions = {}) =>
@@ -213,17 +214,14 @@ export const events = (id: Ids.InvoiceId) =>
     )
   )
 
-// A test of the suite has two minutes, and the long ones a quarter of an hour.
-const patienceMs = Number(process.env["PATIENCE_MS"] ?? 100_000)
-
 /** Reads until the result is as expected, and returns it. */
-export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = patienceMs) =>
+export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean) =>
   Effect.gen(function* () {
     const startedAt = performance.now()
     while (true) {
       const result = yield* read
       if (check(result)) return result
-      if (performance.now() - startedAt > timeoutMs) {
+      if (performance.now() - startedAt > patienceMs) {
         const shown = Array.isArray(result) ? result.slice(0, 5) : result
         throw new Error(`Waited in vain: ${JSON.stringify(shown)}`)
       }
@@ -234,9 +232,8 @@ export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) =
 /** Waits until all live invoices are as expected, and returns them. */
 export const eventually = <E, R>(
   check: (all: ReadonlyArray<LiveInvoice>) => boolean,
-  read: Effect.Effect<ReadonlyArray<LiveInvoice>, E, R>,
-  timeoutMs = 100_000
-) => poll(read, check, timeoutMs)
+  read: Effect.Effect<ReadonlyArray<LiveInvoice>, E, R>
+) => poll(read, check)
 
 /** Whether an invoice is final, with its receipt where it has one. */
 export const isDone = ({ status, upo_available }: LiveInvoice): boolean =>
@@ -245,13 +242,13 @@ export const isDone = ({ status, upo_available }: LiveInvoice): boolean =>
 export const allDone = (all: ReadonlyArray<LiveInvoice>): boolean => all.every(isDone)
 
 /** Waits until all live invoices are final, and returns them. Counts those that are not until then: reading many takes longer. */
-export const finished = (timeoutMs?: number) =>
+export const finished = () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const open = sql<{ readonly n: number }>`
       SELECT count(*)::int AS n FROM invoices
       WHERE mode = 'live' AND status NOT IN ('rejected', 'failed') AND NOT (status = 'accepted' AND upo_available)
     `
-    yield* poll(open, ([row]) => row?.n === 0, timeoutMs)
+    yield* poll(open, ([row]) => row?.n === 0)
     return yield* invoices
   })

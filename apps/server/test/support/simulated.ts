@@ -36,7 +36,7 @@ export const simulate = <A, E, R>(
 /** Waits until simulated time has passed. */
 export const passes = ({ now }: Simulation, milliseconds: number) => {
   const until = now() + milliseconds
-  return live.poll(Effect.sync(now), (at) => at >= until, 600_000)
+  return live.poll(Effect.sync(now), (at) => at >= until)
 }
 
 /** Forbids a group of calls of a context, as a window that never opens. */

@@ -34,7 +34,7 @@ beforeAll(async () => {
   nip = started.nip
   client = await Client.login(started)
   session = await client.open()
-}, 180_000)
+})
 
 afterAll(async () => {
   child.kill("SIGKILL")
@@ -107,7 +107,7 @@ describe("the simulator survives", () => {
       }
     }
     await isWell("after bodies")
-  }, 180_000)
+  })
 
   it("damaged bearers and headers of every kind", async () => {
     const random = new Random("headers")
@@ -186,7 +186,7 @@ describe("the simulator survives", () => {
       assert.isTrue((status >= 200 && status < 500) || status === 501, `${path}${query}: ${answer.slice(0, 200)}`)
     }
     await isWell("after paths")
-  }, 180_000)
+  })
 
   it("requests that are cut, stretched, chunked wrongly or not HTTP", async () => {
     const random = new Random("wire")
@@ -219,7 +219,7 @@ describe("the simulator survives", () => {
     ]
     await Promise.all(requests.map((parts) => raw(parts)))
     await isWell("after the wire")
-  }, 180_000)
+  })
 
   it("endless bodies, and refuses each beyond its limit, whatever length it announces", async () => {
     const endless = async (path: string, megabytes: number): Promise<string> => {
@@ -246,7 +246,7 @@ describe("the simulator survives", () => {
     assert.match(answers[3]!, /^HTTP\/1\.1 413/)
     assert.isBelow(residentMb() - before, 150)
     await isWell("after endless bodies")
-  }, 180_000)
+  })
 
   it("damaged login documents and certificates, each with a 400", async () => {
     const random = new Random("asn1")
@@ -278,7 +278,7 @@ describe("the simulator survives", () => {
       assert.strictEqual(status, 400, `${text} for ${document.toString().slice(0, 400)}`)
     }
     await isWell("after certificates")
-  }, 180_000)
+  })
 
   it("documents that are not invoices, each with a verdict", async () => {
     const random = new Random("documents")
@@ -294,7 +294,7 @@ describe("the simulator survives", () => {
       assert.include([200, 410, 430, 440, 450], status.code, document.toString().slice(0, 200))
     }
     await isWell("after documents")
-  }, 180_000)
+  })
 
   it("damaged archives and bombs: each batch ends as a whole, and disk and memory stay bounded", async () => {
     const random = new Random("archives")
@@ -332,5 +332,5 @@ describe("the simulator survives", () => {
     }
     assert.isBelow(residentMb() - before, 250)
     await isWell("after archives")
-  }, 180_000)
+  })
 })

@@ -161,7 +161,7 @@ describe("TarGz", () => {
     assert.isBelow(process.memoryUsage().rss - before, 200 << 20)
   })
 
-  it("reads an archive of 10,000 documents", { timeout: 180_000 }, async () => {
+  it("reads an archive of 10,000 documents", async () => {
     const given = Array.from({ length: 10_000 }, (_, index) =>
       document(`inv_${index}.xml`, `<a>${index}</a>`.repeat(100))
     )

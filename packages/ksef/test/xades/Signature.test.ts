@@ -90,6 +90,6 @@ describe("Signature", () => {
         }),
         { numRuns: 3000 }
       )
-    }, 240_000)
+    })
   })
 })

@@ -15,6 +15,7 @@ import * as DeliveryWorker from "../../../src/deliveries/DeliveryWorker.ts"
 import * as Fake from "../../support/FakeDispatcher.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
+import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
 export const count = (condition: string) =>
   Effect.gen(function* () {
@@ -33,7 +34,7 @@ const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 
 /** Waits for a condition. The time of the worker advances by `withinMs` meanwhile, a little at a time, and no further. */
 export const eventually = <E, R>(name: string, withinMs: number, check: Effect.Effect<boolean, E, R>, stepMs = 5) =>
   Effect.gen(function* () {
-    const deadline = performance.now() + 100_000
+    const deadline = performance.now() + patienceMs
     const until = (yield* Clock.currentTimeMillis) + withinMs
     while (!(yield* check)) {
       if (performance.now() > deadline) assert.fail(`The condition does not hold: ${name}`)

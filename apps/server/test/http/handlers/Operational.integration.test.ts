@@ -14,6 +14,7 @@ import * as ThrottledLog from "../../../src/observability/ThrottledLog.ts"
 import * as Stores from "../../../src/runtime/Stores.ts"
 import { layerPostgres } from "../../support/TestDatabase.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
+import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
 // Counts the spans of statements.
 const makeCounter = () => {
@@ -51,7 +52,8 @@ describe("/readyz", () => {
       }
       const cost = yield* Effect.promise(async () => {
         // The first also migrates the database, which can take longer than a probe waits.
-        for (const deadline = Date.now() + 50_000; (await probe()) !== 200 && Date.now() < deadline;) await sleep(200)
+        for (const deadline = Date.now() + patienceMs; (await probe()) !== 200 && Date.now() < deadline;)
+          await sleep(200)
         await sleep(1100)
         const ofOne = await costOf(1)
         assert.isAbove(ofOne, 0)

@@ -63,7 +63,7 @@ describe("the page of the API reference", () => {
       ({ status }) => status,
       () => "rejected"
     )
-    await vi.waitUntil(() => started() === 1, { timeout: 50_000 })
+    await vi.waitUntil(() => started() === 1)
     controller.abort()
     // The request ends while its page is being prepared.
     assert.notStrictEqual(await aborted, 200)

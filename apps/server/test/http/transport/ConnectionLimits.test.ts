@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, assert, describe, it, vi } from "vitest"
 import * as ConnectionLimits from "../../../src/http/transport/ConnectionLimits.ts"
+import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
 // More than the kernel buffers of a loopback connection hold.
 const large = Buffer.alloc(32 * 1024 * 1024, "a")
@@ -176,7 +177,7 @@ const connectionCount = (server: Server): Promise<number> =>
   })
 
 const untilConnections = async (server: Server, count: number): Promise<void> => {
-  for (const deadline = Date.now() + 50_000; (await connectionCount(server)) !== count; await sleep(20)) {
+  for (const deadline = Date.now() + patienceMs; (await connectionCount(server)) !== count; await sleep(20)) {
     assert.isBelow(Date.now(), deadline, `not ${count} connections`)
   }
 }

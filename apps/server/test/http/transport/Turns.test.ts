@@ -239,7 +239,7 @@ describe("a connection that sends requests ahead", () => {
         answers.filter((answer) => answer.deref() !== undefined),
         0
       )
-    }, 50_000)
+    })
     assert.isTrue(sockets.every((socket) => !socket.destroyed))
   })
 

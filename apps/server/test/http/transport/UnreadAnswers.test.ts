@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, assert, describe, it } from "vitest"
 import * as UnreadAnswers from "../../../src/http/transport/UnreadAnswers.ts"
+import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
 const mebibyte = 1024 * 1024
 const answerBytes = 8 * mebibyte
@@ -57,7 +58,7 @@ describe("UnreadAnswers", () => {
       server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
     })
   const untilConnections = async (count: number): Promise<void> => {
-    for (const deadline = Date.now() + 50_000; (await connections()) !== count;) {
+    for (const deadline = Date.now() + patienceMs; (await connections()) !== count;) {
       assert.isBelow(Date.now(), deadline, `not ${count} connections`)
       await turn()
     }

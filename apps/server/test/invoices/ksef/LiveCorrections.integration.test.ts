@@ -46,7 +46,7 @@ const correction = (
         const startedAt = now()
         const id = yield* issue(organizationId, `${xml}\n`, rejected)
         if (isShownAgain) {
-          yield* live.poll(Effect.sync(sends), (all) => all.some(({ status }) => status === 400), 50_000)
+          yield* live.poll(Effect.sync(sends), (all) => all.some(({ status }) => status === 400))
           ksef.faults.clear()
         }
         const all = yield* live.eventually((found) => found.length === 2 && live.allDone(found), live.invoices)

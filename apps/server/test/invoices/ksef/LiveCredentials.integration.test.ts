@@ -98,7 +98,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
             ksef.faults.clear()
             const storedAt = now()
             yield* live.putCredential(organizationId, ksef.nip, live.token(ksef.issueToken({ context: ksef.nip })))
-            yield* live.finished(20_000)
+            yield* live.finished()
             assert.isBelow(now() - storedAt, minute)
           }),
           { rescueMs: 10_000 }
@@ -139,12 +139,12 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
         const program = Effect.gen(function* () {
           const organizationId = yield* live.taxpayer(ksef)
           yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
-          yield* live.eventually(([one]) => one?.status === "submitted", live.invoices, 20_000)
+          yield* live.eventually(([one]) => one?.status === "submitted", live.invoices)
           yield* live.putCredential(organizationId, ksef.nip, wrongToken(ksef))
           const waits = ([one]: ReadonlyArray<live.LiveInvoice>) => one?.failure?.code === "gateway_credential_refused"
-          yield* live.eventually(waits, live.invoices, 20_000)
+          yield* live.eventually(waits, live.invoices)
           yield* live.putCredential(organizationId, ksef.nip, live.certificate(ksef))
-          return yield* live.eventually(live.allDone, live.invoices, 50_000)
+          return yield* live.eventually(live.allDone, live.invoices)
         })
         const [invoice] = yield* live.withDeployment(ksef, program)
         assert.strictEqual(invoice?.status, "accepted")

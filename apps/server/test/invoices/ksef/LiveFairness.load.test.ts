@@ -49,7 +49,7 @@ const p95 = (troubled: number) =>
       const open = sql<{ readonly n: number }>`SELECT count(*)::int AS n ${ofOthers} AND completed_at IS NULL`
       yield* live.withDeployment(
         ksef,
-        live.poll(open, ([row]) => row?.n === 0, 500_000),
+        live.poll(open, ([row]) => row?.n === 0),
         { latencyMs, rescueMs: 10_000 }
       )
       const all = yield* sql<{ readonly ms: number; readonly status: string }>`

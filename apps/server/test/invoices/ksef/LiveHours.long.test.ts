@@ -89,7 +89,7 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
           const startedAt = now()
           const submitting = Effect.gen(function* () {
             yield* simulated.submitNumbers(yield* live.taxpayer(ksef), ksef.nip, 1, count)
-            yield* live.finished(600_000)
+            yield* live.finished()
           })
           yield* live.withDeployment(ksef, submitting, { rescueMs: 10_000 })
           assert.isBelow(now() - startedAt, 10 * minute)
@@ -103,7 +103,7 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
         Effect.gen(function* () {
           const count = 1000
           yield* submitMany(ksef, count)
-          yield* live.withDeployment(ksef, live.finished(600_000), { rescueMs: 10_000 })
+          yield* live.withDeployment(ksef, live.finished(), { rescueMs: 10_000 })
           const sent = sends(ksef)
           assert.lengthOf(sent, count)
           assert.lengthOf(ksef.ledger.accepted(), count)

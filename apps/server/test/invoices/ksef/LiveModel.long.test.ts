@@ -128,7 +128,7 @@ layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
           )
           // The random faults end, so that every invoice can become final.
           ksef.faults.clear()
-          const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices, 90_000))
+          const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices))
 
           assert.lengthOf(all, documents)
           assert.deepStrictEqual([...new Set(all.map(({ status }) => status))], ["accepted"])

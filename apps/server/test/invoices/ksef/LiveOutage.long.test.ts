@@ -31,7 +31,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
             const late = calls.filter(({ startedAt }) => startedAt > submittedAt + 2 * minute)
             const during = yield* live.invoices
             ksef.faults.clear()
-            const all = yield* live.finished(500_000)
+            const all = yield* live.finished()
             return { all, during, late }
           })
           const { all, during, late } = yield* live.withDeployment(ksef, program)
@@ -71,7 +71,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
           }, live.invoices)
           ksef.setBeacon("AVAILABLE")
           ksef.faults.clear()
-          return { explained, all: yield* live.finished(500_000) }
+          return { explained, all: yield* live.finished() }
         })
         const { all, explained } = yield* live.withDeployment(ksef, program)
         for (const { failure, status } of explained) {

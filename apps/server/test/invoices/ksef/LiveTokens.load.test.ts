@@ -30,7 +30,7 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
           const left = sql<{ readonly n: number }>`
             SELECT count(*)::int AS n FROM invoices WHERE NOT (status = 'accepted' AND upo_available)
           `
-          yield* live.poll(left, ([row]) => row?.n === 0, 900_000)
+          yield* live.poll(left, ([row]) => row?.n === 0)
         })
         yield* live.withDeployment(ksef, program, { rescueMs: 10_000 })
         const tookMs = now() - startedAt

@@ -104,7 +104,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
           const organizationId = yield* live.withDeployment(ksef, live.taxpayer(ksef), { hasWorker: false })
           const submitting = simulated.submitNumbers(organizationId, ksef.nip, 1, batchSize)
           yield* live.withDeployment(ksef, submitting, { hasWorker: false })
-          const all = yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices, 50_000))
+          const all = yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices))
           assertExactlyOnce(ksef, all)
           const batches = yield* sql<{ readonly n: number }>`
           SELECT document_count AS n FROM national_sessions WHERE kind = 'batch' ORDER BY id
@@ -383,7 +383,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
             const due = sql<{ readonly isDue: boolean }>`
             SELECT due_at IS NOT NULL AS "isDue" FROM national_submissions
           `
-            yield* live.poll(due, ([row]) => row?.isDue === false, 50_000)
+            yield* live.poll(due, ([row]) => row?.isDue === false)
           })
           yield* live.withDeployment(ksef, program)
           const [invoice] = yield* live.invoices

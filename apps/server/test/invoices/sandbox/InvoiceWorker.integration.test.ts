@@ -10,6 +10,7 @@ import * as SubmitInvoice from "../../../src/invoices/SubmitInvoice.ts"
 import { databases } from "../../support/TestDatabase.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
+import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
 const stepMs = 1000
 
@@ -64,7 +65,7 @@ const submit = Effect.fnUntraced(function* (
 // The test clock does not affect the response time of the database.
 const eventually = <E, R>(what: string, check: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
-    for (const deadline = performance.now() + 50_000; performance.now() < deadline;) {
+    for (const deadline = performance.now() + patienceMs; performance.now() < deadline;) {
       if (yield* check) return
       yield* TestClock.withLive(Effect.sleep(5))
     }

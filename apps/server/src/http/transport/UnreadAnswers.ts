@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import * as SlidingWindows from "../../limits/SlidingWindows.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as SystemQueues from "./SystemQueues.ts"
@@ -40,18 +41,18 @@ export interface UnreadOptions {
   readonly smallBytes: number
 }
 
-/** A recount costs some milliseconds where there are many connections: one for each such part of the bound. */
-const partsBetweenRecounts = 8
+/** Recounts take at most one part in so many of the time: for each, the system looks through all of its connections. */
+const recountShare = 3
 
 /**
- * Makes the memory. Where the system does not tell what it holds, an answer counts until it is handed over. Beyond the bound, answers
- * may have a part of it more, until the next recount.
+ * Makes the memory. Where the system does not tell what it holds, an answer counts until it is handed over. What is with this process
+ * is bounded at any time, and what is with the system by each recount.
  */
 export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): UnreadAnswers => {
   // Of all connections that had an answer, until they close.
   const unread = new Map<Socket, Answers>()
   let total = 0
-  let sinceRecount = 0
+  let isRecounting = false
 
   const remove = (socket: Socket): void => {
     const answers = unread.get(socket)
@@ -74,37 +75,58 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
     answers.taken += bytes
   }
 
-  // What was taken is counted in full until it has to be known. A small answer may still be with the socket.
-  const recount = (): void => {
-    sinceRecount = 0
-    const taken = [...unread].filter(([, answers]) => answers.taken > 0)
-    const queues = queuesOf(taken.map(([socket]) => socket))
-    for (const [socket, answers] of taken) {
-      const left = Math.min(answers.taken, (queues?.get(socket) ?? 0) + socket.writableLength)
-      total -= answers.taken - left
-      answers.taken = left
-    }
-  }
-
-  const endLargest = (): void => {
+  // Ends connections of which something is known to be unread, the one with most first, until the others take no more than the bound.
+  // An answer is in memory in full until the system has taken all of it.
+  const endLargest = (queues?: ReadonlyMap<Socket, number>): void => {
     const connections = [...unread]
-      .map(([socket, { address, taken }]) => ({
-        socket,
-        bytes: leftToTake(socket) + taken,
-        network: networkOf(address)
-      }))
-      .filter(({ bytes }) => bytes > 0)
+      .map(([socket, { address, sending }]) => {
+        const [left, inSystem] = [leftToTake(socket), queues?.get(socket) ?? 0]
+        return { socket, address, left: left + inSystem, bytes: Math.max(left > 0 ? sending : 0, inSystem) }
+      })
+      .filter(({ left }) => left > 0)
+    let excess = connections.reduce((sum, { bytes }) => sum + bytes, -options.maxBytes)
+    if (excess <= 0) return
     const networks = new Map<string, number>()
-    for (const { bytes, network } of connections) networks.set(network, (networks.get(network) ?? 0) + bytes)
-    const largestFirst = connections.sort(
-      (a, b) => networks.get(b.network)! - networks.get(a.network)! || b.bytes - a.bytes
+    const candidates = connections.map((one) => {
+      const network = networkOf(one.address)
+      networks.set(network, (networks.get(network) ?? 0) + one.left)
+      return { ...one, network }
+    })
+    const largestFirst = candidates.sort(
+      (a, b) => networks.get(b.network)! - networks.get(a.network)! || b.left - a.left
     )
-    for (const { socket } of largestFirst) {
-      if (total <= options.maxBytes) return
+    for (const { bytes, socket } of largestFirst) {
+      if (excess <= 0) return
+      excess -= bytes
       remove(socket)
       // A reset, because the system would keep what is unsent after a close.
       socket.resetAndDestroy()
     }
+  }
+
+  // What was taken is counted in full until it has to be known, and also what is taken while the system is asked. A small answer may
+  // still be with the socket.
+  const recount = async (): Promise<void> => {
+    const before = [...unread].map(([socket, answers]) => ({ socket, answers, taken: answers.taken }))
+    const queues = await queuesOf(before.map(({ socket }) => socket))
+    for (const { answers, socket, taken } of before) {
+      if (unread.get(socket) !== answers) continue
+      const read = taken - Math.min(taken, (queues?.get(socket) ?? 0) + socket.writableLength)
+      total -= read
+      answers.taken -= read
+    }
+    endLargest(queues)
+  }
+
+  const recountWhileTooMany = async (): Promise<void> => {
+    if (isRecounting) return
+    isRecounting = true
+    while (total > options.maxBytes) {
+      const beganAt = performance.now()
+      await recount()
+      await sleep((recountShare - 1) * (performance.now() - beganAt), undefined, { ref: false })
+    }
+    isRecounting = false
   }
 
   return {
@@ -113,17 +135,15 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
       if (response.destroyed || socket.destroyed) return
       const answers = answersOf(socket)
       answers.address = address
-      const isDue = total + bytes > options.maxBytes && sinceRecount + bytes >= options.maxBytes / partsBetweenRecounts
-      // Before this one is counted, of which nothing is sent yet.
-      if (isDue) recount()
       total += bytes
-      sinceRecount += bytes
       if (bytes <= options.smallBytes) answers.taken += bytes
       else {
         answers.sending += bytes
         response.once("close", () => take(socket, answers, bytes))
       }
-      if (isDue && total > options.maxBytes) endLargest()
+      if (total <= options.maxBytes) return
+      endLargest()
+      void recountWhileTooMany()
     }
   }
 }

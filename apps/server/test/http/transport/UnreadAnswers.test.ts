@@ -4,6 +4,7 @@ import { existsSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { afterEach, assert, describe, it } from "vitest"
+import * as SystemQueues from "../../../src/http/transport/SystemQueues.ts"
 import * as UnreadAnswers from "../../../src/http/transport/UnreadAnswers.ts"
 import { patienceMs } from "../../../../../test/support/patienceMs.ts"
 
@@ -15,8 +16,12 @@ describe("UnreadAnswers", () => {
   let server: Server
   const sockets: Array<Socket> = []
 
-  const start = async (maxBytes: number, bytes = answerBytes): Promise<void> => {
-    const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 })
+  const start = async (
+    maxBytes: number,
+    bytes = answerBytes,
+    queuesOf: typeof SystemQueues.read = SystemQueues.read
+  ): Promise<void> => {
+    const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 }, queuesOf)
     // Idle connections stay.
     server = createServer({ keepAliveTimeout: 0 }, ({ headers, socket }, response) => {
       const length = headers.host === "short" ? answerBytes : bytes
@@ -138,6 +143,33 @@ describe("UnreadAnswers", () => {
     await begin()
     await begin()
     await untilConnections(3)
+  })
+
+  // It looks through all of its connections for an answer.
+  it("have the system asked once at a time, and those that wait in the process are bounded meanwhile", async () => {
+    let asked = 0
+    const never = new Promise<undefined>(() => {})
+    await start(2 * answerBytes, answerBytes, () => {
+      asked++
+      return never
+    })
+    const accepted: Array<Socket> = []
+    server.on("connection", (socket: Socket) => accepted.push(socket))
+    const waiting = () =>
+      accepted.reduce(
+        (sum, socket) =>
+          sum +
+          ((socket as unknown as { readonly _handle?: { readonly writeQueueSize: number } | null })._handle
+            ?.writeQueueSize ?? 0),
+        0
+      )
+    for (let unread = 0; unread < 30; unread++) {
+      await begin()
+      // The last one is counted before any of it is sent.
+      assert.isAtMost(waiting(), 3 * answerBytes)
+    }
+    assert.isBelow(await connections(), 30)
+    assert.strictEqual(asked, 1)
   })
 
   // Each is small, and a client can ask for any number of them.

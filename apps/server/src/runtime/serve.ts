@@ -16,6 +16,7 @@ import { banner, storage } from "./banner.ts"
 import * as logging from "./logging.ts"
 import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
+import * as SharedLookups from "./sharedLookups.ts"
 import { reportStartupError } from "./StartupError.ts"
 import { disablePretenuring, disableWasmOptimization, limitHeapGrowth } from "./v8Flags.ts"
 
@@ -96,6 +97,7 @@ export const serve = (
   settings: SettingsShape = readOrExit(env),
   onListening?: OnListening
 ): void => {
+  SharedLookups.install()
   disablePretenuring()
   if (settings.database._tag === "Embedded") disableWasmOptimization()
   if (settings.liveMode) limitHeapGrowth()

@@ -1,0 +1,44 @@
+/**
+ * Looks a name up once for all that wait for it: Postgres, Redis, mail, the collector of traces, and other cells.
+ *
+ * A process has two threads for lookups of the system (`getaddrinfo`). One that hangs, because the servers of a name are silent, has one
+ * of them for many seconds: those who try again would take the other one, too, and with it the lookups of all other names.
+ */
+import dns from "node:dns"
+
+type Options = dns.LookupOptions | number
+type Callback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | Array<dns.LookupAddress>,
+  family: number
+) => void
+type Lookup = (hostname: string, options: Options, callback: Callback) => void
+
+/** Makes a lookup that asks the given one once for all that wait for the same. */
+export const share = (lookup: Lookup): Lookup => {
+  const waiting = new Map<string, Array<Callback>>()
+  return (hostname, options, callback) => {
+    const question = JSON.stringify([hostname, options])
+    const others = waiting.get(question)
+    if (others !== undefined) return void others.push(callback)
+    const callbacks = [callback]
+    waiting.set(question, callbacks)
+    try {
+      lookup(hostname, options, (...answer: Parameters<Callback>) => {
+        waiting.delete(question)
+        for (const one of callbacks) process.nextTick(one, ...answer)
+      })
+    } catch (error) {
+      // Node refuses invalid arguments.
+      waiting.delete(question)
+      throw error
+    }
+  }
+}
+
+/** Lets all sockets of this process look names up like this. */
+export const install = (): void => {
+  const shared = share(dns.lookup as Lookup)
+  dns.lookup = ((hostname: string, options: Options | Callback, callback: Callback) =>
+    typeof options === "function" ? shared(hostname, {}, options) : shared(hostname, options, callback)) as never
+}

@@ -70,7 +70,8 @@ export const round = (client: Pick<KsefClient.KsefClient, "beaconMessages">) =>
     `
     if (waiting.length === 0) return
     for (const failure of ended(yield* client.beaconMessages, yield* Clock.currentTimeMillis)) {
-      const invoices = yield* extend(sql, failure)
+      let invoices = 0
+      for (let moved = atOnce; moved === atOnce; invoices += moved) moved = yield* extend(sql, failure)
       if (invoices === 0) continue
       yield* Effect.annotateLogs(Effect.logInfo("Last day for sending moved, because KSeF announced a failure"), {
         invoices,
@@ -87,7 +88,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient> = Layer.effec
     const tolerant = Effect.catchCause(round(system.client), (cause) =>
       OutageLog.report(
         cause,
-        Effect.annotateLogs(Effect.logDebug("The beacon of KSeF could not be read"), {
+        Effect.annotateLogs(Effect.logWarning("The beacon of KSeF could not be read"), {
           reason: reasonOf(Cause.squash(cause))
         })
       )

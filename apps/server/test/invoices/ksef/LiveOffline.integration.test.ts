@@ -139,8 +139,19 @@ for (const database of liveDatabases) {
             yield* read
             assert.strictEqual((yield* days()).get(concerned.id), today)
             ksef.setBeacon("AVAILABLE")
+            // More than one statement moves.
+            const copies = 1200
+            yield* sql`
+              INSERT INTO invoices
+              SELECT (jsonb_populate_record(invoices, jsonb_build_object('id', 'inv_' || lpad(n::text, 26, '0')))).*
+              FROM invoices, generate_series(1, ${copies}::int) AS n WHERE id = ${concerned.id}
+            `
             const [failure] = AnnouncedFailures.ended(yield* client.beaconMessages, Date.now())
             yield* read
+            const removed = yield* sql`
+              DELETE FROM invoices WHERE id < 'inv_01' AND send_by = ${WorkingDays.afterFailure(today)} RETURNING 1
+            `
+            assert.strictEqual(removed.length, copies)
             assert.deepStrictEqual(
               yield* days(),
               new Map([

@@ -99,7 +99,8 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
             const storedAt = now()
             yield* live.putCredential(organizationId, ksef.nip, live.token(ksef.issueToken({ context: ksef.nip })))
             yield* live.finished()
-            assert.isBelow(now() - storedAt, minute)
+            // Seconds, and some more where statements are slow while the time of the simulation passes.
+            assert.isBelow(now() - storedAt, 5 * minute)
           }),
           { rescueMs: 10_000 }
         )

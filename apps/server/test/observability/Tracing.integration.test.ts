@@ -39,11 +39,11 @@ describe("A collector that does not answer", () => {
         for (let batch = 0; batch < 3; batch++) yield* spans
         while (logged.length === 0 || open.size > 0) yield* realSleep(50)
         const before = connections
-        assert.isAtLeast(before, 3)
-        // Now they are dropped.
+        assert.isAtLeast(before, 4)
+        // Now they are dropped. One export may have begun before.
         for (let batch = 0; batch < 3; batch++) yield* spans
         yield* realSleep(500)
-        assert.strictEqual(connections, before)
+        assert.isAtMost(connections, before + 1)
         assert.deepStrictEqual(logged, ["Traces are not exported"])
       }).pipe(Effect.provide(Tracing.layer(settings)), Effect.provide(Logger.layer([logger])))
     }).pipe(Effect.scoped)

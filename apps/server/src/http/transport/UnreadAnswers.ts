@@ -76,18 +76,17 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
   }
 
   // Ends connections of which something is known to be unread, the one with most first, until the others take no more than the bound.
-  // An answer is in memory in full until the system has taken all of it.
+  // An answer is in memory in full until the system has taken all of it, also one of which nothing is sent yet.
   const endLargest = (queues?: ReadonlyMap<Socket, number>): void => {
-    const connections = [...unread]
-      .map(([socket, { address, sending }]) => {
-        const [left, inSystem] = [leftToTake(socket), queues?.get(socket) ?? 0]
-        return { socket, address, left: left + inSystem, bytes: Math.max(left > 0 ? sending : 0, inSystem) }
-      })
-      .filter(({ left }) => left > 0)
+    const connections = [...unread].map(([socket, { address, sending }]) => {
+      const inSystem = queues?.get(socket) ?? 0
+      return { socket, address, left: leftToTake(socket) + inSystem, bytes: Math.max(sending, inSystem) }
+    })
     let excess = connections.reduce((sum, { bytes }) => sum + bytes, -options.maxBytes)
     if (excess <= 0) return
     const networks = new Map<string, number>()
-    const candidates = connections.map((one) => {
+    const started = connections.filter(({ left }) => left > 0)
+    const candidates = started.map((one) => {
       const network = networkOf(one.address)
       networks.set(network, (networks.get(network) ?? 0) + one.left)
       return { ...one, network }

@@ -14,31 +14,26 @@ type Callback = (
 ) => void
 type Lookup = (hostname: string, options: Options, callback: Callback) => void
 
-/** Makes a lookup that asks the given one once for all that wait for the same. */
-export const share = (lookup: Lookup): Lookup => {
+const share = (lookup: Lookup): Lookup => {
   const waiting = new Map<string, Array<Callback>>()
   return (hostname, options, callback) => {
     const question = JSON.stringify([hostname, options])
     const others = waiting.get(question)
     if (others !== undefined) return void others.push(callback)
     const callbacks = [callback]
-    waiting.set(question, callbacks)
-    try {
-      lookup(hostname, options, (...answer: Parameters<Callback>) => {
-        waiting.delete(question)
-        for (const one of callbacks) process.nextTick(one, ...answer)
-      })
-    } catch (error) {
-      // Node refuses invalid arguments.
+    lookup(hostname, options, (...answer: Parameters<Callback>) => {
       waiting.delete(question)
-      throw error
-    }
+      for (const one of callbacks) process.nextTick(one, ...answer)
+    })
+    // Afterwards: Node throws if an argument is invalid, and never answers at once.
+    waiting.set(question, callbacks)
   }
 }
 
 /** Lets all sockets of this process look names up like this. */
 export const install = (): void => {
   const shared = share(dns.lookup as Lookup)
+  // The type of Node also has a form for `util.promisify`, which no socket uses.
   dns.lookup = ((hostname: string, options: Options | Callback, callback: Callback) =>
     typeof options === "function" ? shared(hostname, {}, options) : shared(hostname, options, callback)) as never
 }

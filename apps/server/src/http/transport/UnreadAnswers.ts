@@ -17,9 +17,11 @@ export interface UnreadAnswers {
   readonly add: (response: ServerResponse, bytes: number, address: string | undefined) => void
 }
 
-// Node counts a write in full until the system has taken all of it. The handle knows how much is left, and has no type: it is
-// not part of the documented API.
-const leftToTake = (socket: Socket): number =>
+/**
+ * What the system has not taken of the answers of a connection, in bytes. Node counts a write in full until it has taken all of it. The
+ * handle knows how much is left, and has no type: it is not part of the documented API.
+ */
+export const leftToTake = (socket: Socket): number =>
   (socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 
 /** The answers of a connection, in bytes: those that the system has not taken in full, and those that it has. */
@@ -78,20 +80,22 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
   // Ends connections of which something is known to be unread, the one with most first, until the others take no more than the bound.
   // An answer is in memory in full until the system has taken all of it, also one of which nothing is sent yet.
   const endLargest = (queues?: ReadonlyMap<Socket, number>): void => {
-    const connections = [...unread].map(([socket, { address, sending }]) => {
-      const inSystem = queues?.get(socket) ?? 0
-      return { socket, address, left: leftToTake(socket) + inSystem, bytes: Math.max(sending, inSystem) }
-    })
-    let excess = connections.reduce((sum, { bytes }) => sum + bytes, -options.maxBytes)
+    const inSystem = (socket: Socket): number => queues?.get(socket) ?? 0
+    const bytesOf = (socket: Socket, { sending }: Answers): number => Math.max(sending, inSystem(socket))
+    let excess = -options.maxBytes
+    for (const [socket, answers] of unread) excess += bytesOf(socket, answers)
     if (excess <= 0) return
+    const connections = [...unread]
+      .map(([socket, answers]) => ({
+        socket,
+        bytes: bytesOf(socket, answers),
+        left: leftToTake(socket) + inSystem(socket),
+        network: networkOf(answers.address)
+      }))
+      .filter(({ left }) => left > 0)
     const networks = new Map<string, number>()
-    const started = connections.filter(({ left }) => left > 0)
-    const candidates = started.map((one) => {
-      const network = networkOf(one.address)
-      networks.set(network, (networks.get(network) ?? 0) + one.left)
-      return { ...one, network }
-    })
-    const largestFirst = candidates.sort(
+    for (const { left, network } of connections) networks.set(network, (networks.get(network) ?? 0) + left)
+    const largestFirst = connections.sort(
       (a, b) => networks.get(b.network)! - networks.get(a.network)! || b.left - a.left
     )
     for (const { bytes, socket } of largestFirst) {

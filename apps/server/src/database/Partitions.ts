@@ -9,8 +9,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { idBoundary } from "./idBoundary.ts"
 import { EvaluationTime } from "./StatementTime.ts"
 
-/** How many weeks after the current one have partitions. */
-export const weeksAhead = 4
+/** How many weeks after the current one have partitions. Every claim and completion opens all of them. */
+export const weeksAhead = 2
 
 const weekMs = 7 * 86_400_000
 

@@ -122,10 +122,14 @@ for (const database of databases) {
             const date = new Date(start + (from + n) * week).toISOString().slice(0, 10).replaceAll("-", "")
             return `${table}_${date}`
           })
-        assert.deepStrictEqual(yield* weeks, [...expected("deliveries", 0, 4), ...expected("events", 0, 4)])
+        const { weeksAhead: ahead } = Partitions
+        assert.deepStrictEqual(yield* weeks, [...expected("deliveries", 0, ahead), ...expected("events", 0, ahead)])
         yield* TestClock.setTime(start + 3 * week)
         yield* prune
-        assert.deepStrictEqual(yield* weeks, [...expected("deliveries", 2, 7), ...expected("events", 2, 7)])
+        assert.deepStrictEqual(yield* weeks, [
+          ...expected("deliveries", 2, 3 + ahead),
+          ...expected("events", 2, 3 + ahead)
+        ])
         for (const at of [start + 4 * week - 1, start + 4 * week]) {
           yield* TestClock.setTime(at)
           yield* fixtures.backlog(2)

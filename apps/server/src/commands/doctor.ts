@@ -18,6 +18,7 @@ import { createServer, isIP } from "node:net"
 import { listenRemedy } from "../runtime/StartupError.ts"
 import { PolishTime } from "@govoice/ksef/format"
 import { judgeAddress, judgeUrl, resolveWithDns } from "@govoice/dispatcher"
+import { Redis } from "effect/persistence"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import * as KeyRing from "../crypto/KeyRing.ts"
@@ -510,17 +511,33 @@ export const checkServing = ({
   )
 }
 
-/** Connects to the Redis of the limits, without which no process of the API starts. Workers have no use for it. */
-export const checkRedis = ({
-  redisUrl,
-  role
-}: Pick<SettingsShape, "redisUrl" | "role">): Effect.Effect<ReadonlyArray<Finding>> =>
-  redisUrl === undefined || role === "worker"
-    ? Effect.succeed([])
-    : Effect.scoped(Layer.build(RedisClient.layer(redisUrl))).pipe(
-        Effect.as([ok("redis", `${new URL(redisUrl).host} answers`)]),
-        Effect.catch(({ message }) => Effect.succeed([fault("redis", message)]))
-      )
+/** How long a Redis may take to answer, in milliseconds. */
+const redisTimeoutMs = 5000
+
+/** Asks the Redis of the limits, which workers have no use for. */
+export const checkRedis = (
+  { redisUrl, role }: Pick<SettingsShape, "redisUrl" | "role">,
+  timeoutMs = redisTimeoutMs
+): Effect.Effect<ReadonlyArray<Finding>> => {
+  if (redisUrl === undefined || role === "worker") return Effect.succeed([])
+  const { host } = new URL(redisUrl)
+  return Effect.flatMap(Redis.Redis, (redis) => redis.send("PING")).pipe(
+    Effect.provide(RedisClient.layer(redisUrl)),
+    Effect.timeoutOrElse({
+      duration: timeoutMs,
+      orElse: () => Effect.fail(new Error(`no answer within ${timeoutMs} ms`))
+    }),
+    Effect.match({
+      onSuccess: () => [ok("redis", `${host} answers`)],
+      onFailure: (error) => [
+        fault(
+          "redis",
+          `Redis at ${host} cannot be used: ${reasonOf(error)}. Check REDIS_URL, and that Redis is running.`
+        )
+      ]
+    })
+  )
+}
 
 const maxKsefClockOffsetMs = 30_000
 

@@ -179,7 +179,7 @@ export const groups = {
       256
     ),
     REDIS_URL: optional(
-      "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself; a process starts only if it answers.",
+      "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself.",
       Parsers.url("redis", "rediss"),
       "none",
       { secret: true }

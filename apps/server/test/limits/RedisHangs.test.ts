@@ -1,12 +1,15 @@
 /** A Redis that accepts connections and commands, and answers none. */
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Logger, Option, Scope } from "effect"
-import { RateLimiter } from "effect/persistence"
+import { RateLimiter, Redis } from "effect/persistence"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
+import * as LimitStores from "../../src/limits/LimitStores.ts"
 import * as TokenBuckets from "../../src/limits/TokenBuckets.ts"
 import { layerRedis as layerWindows, SlidingWindowStore } from "../../src/limits/SlidingWindows.ts"
+import { reasonOf } from "../../src/observability/reasonOf.ts"
+import * as TestSettings from "../support/TestSettings.ts"
 import { startRedis } from "./support/redis.ts"
 
 const stores = (url: string) =>
@@ -28,6 +31,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
 
       yield* Effect.gen(function* () {
         const window = (yield* SlidingWindowStore).make({ name: "logins", limit: 10_000, windowMs: 60_000 })
+        assert.isTrue(isOfRedis(yield* take))
         redis.hang()
         const before = redis.commands.length
         const beganMs = performance.now()
@@ -65,23 +69,43 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
-  it.effect("fails the start of a process", () =>
+  it.effect("does not keep a process from starting, and is used once it answers", () =>
     Effect.gen(function* () {
+      const logged: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
       const redis = yield* startRedis
       redis.hang()
-      const start = Effect.scoped(Layer.build(RedisClient.layer(redis.url, { startTimeoutMs: 200 })))
-      const failure = yield* Effect.timeoutOption(Effect.flip(start), "40 seconds")
-      assert.strictEqual(
-        Option.getOrThrow(failure).message,
-        `Redis at ${new URL(redis.url).host} cannot be used: no answer within 200 ms. Check REDIS_URL, and that Redis is running.`
+      yield* Effect.gen(function* () {
+        const context = yield* Layer.build(
+          LimitStores.layer.pipe(Layer.provide(TestSettings.layer({ redisUrl: redis.url })))
+        )
+        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its limits alone"])
+        assert.isFalse(isOfRedis(yield* Effect.provide(take, context)))
+        redis.resume()
+        while (!isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")
+        assert.strictEqual(logged.at(-1), "Redis available again")
+      }).pipe(Effect.provide(logger))
+    })
+  )
+
+  it.effect("fails what is sent with the reason, and stops at once, while it refuses connections", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      redis.stop()
+      const client = Layer.fresh(RedisClient.layer(redis.url))
+      const ping = Effect.flatMap(Redis.Redis, (connection) => connection.send("PING")).pipe(Effect.provide(client))
+      const tokens = take.pipe(
+        Effect.provide(RateLimiter.layerStoreRedis({ prefix: RedisClient.prefix }).pipe(Layer.provide(client)))
       )
+      for (const error of [yield* Effect.flip(ping), yield* Effect.flip(tokens)])
+        assert.match(reasonOf(error), /ECONNREFUSED/)
     })
   )
 
   it.effect("gets the next probe over another connection if it did not answer the greeting", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
-      const client = RedisClient.layer(redis.url, { silentTimeoutMs: 1000 })
+      const client = RedisClient.layer(redis.url, 1000)
       const context = yield* Layer.build(TokenBuckets.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
       const untilOfRedis = Effect.gen(function* () {
         while (!isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")
@@ -100,7 +124,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
   it.effect("keeps its connection while it is not used", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
-      yield* Layer.build(RedisClient.layer(redis.url, { silentTimeoutMs: 1500 }))
+      yield* Layer.build(RedisClient.layer(redis.url, 1500))
       while (redis.commands.filter((name) => name === "PING").length < 6) yield* Effect.sleep("20 millis")
       assert.strictEqual(redis.connections(), 1)
     })

@@ -5,10 +5,11 @@
  * The table is in the control cell. A cell claims a taxpayer when KSeF has accepted a credential: anybody can store one. The taxpayer
  * stays there, also when its last credential is removed, until it moves.
  */
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as PostgresClient from "../database/PostgresClient.ts"
 import { sessionParameters, applicationName, deadlineMs } from "../database/sessionParameters.ts"
+import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import { Settings } from "../settings/Settings.ts"
 
 /** Claims the taxpayers of the accepted credentials that this database has, for its cell. */
@@ -22,11 +23,16 @@ export const claimStored = (cell: string): Effect.Effect<unknown, SqlError.SqlEr
     `
   )
 
+/** The control cell cannot be asked: no fault of the database of this cell, and no reason to take it out of service. */
+export class ControlCellUnavailable extends Data.TaggedError("ControlCellUnavailable")<{ readonly cause: unknown }> {
+  override readonly message = "The control cell does not answer."
+}
+
 /** The claims of the cell of this process. Each operation returns the other cell that serves a taxpayer, if one does. */
 export interface Claims {
-  readonly otherCellOf: (nip: string) => Effect.Effect<string | undefined, SqlError.SqlError>
+  readonly otherCellOf: (nip: string) => Effect.Effect<string | undefined, ControlCellUnavailable>
   /** Claims a taxpayer, unless another cell has. */
-  readonly claim: (nip: string) => Effect.Effect<string | undefined, SqlError.SqlError>
+  readonly claim: (nip: string) => Effect.Effect<string | undefined, ControlCellUnavailable>
 }
 
 /** Makes the claims. A deployment that is not in cells has none. */
@@ -34,8 +40,9 @@ export const makeClaims = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { cell } = yield* Settings
   if (cell === undefined) return undefined
+  const log = ThrottledLog.make({ down: "Control cell unavailable", recovered: "Control cell available again" })
   const onControl = <A>(run: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>) => {
-    if (cell.controlDatabase === undefined) return Effect.provideService(run, SqlClient.SqlClient, sql)
+    if (cell.controlDatabase === undefined) return Effect.orDie(Effect.provideService(run, SqlClient.SqlClient, sql))
     // Credentials are stored and accepted rarely: a connection for each is enough.
     const control = PostgresClient.layer(cell.controlDatabase, {
       applicationName,
@@ -44,7 +51,11 @@ export const makeClaims = Effect.gen(function* () {
       decidePlans: false,
       deadlineMs
     })
-    return Effect.provide(run, control, { local: true })
+    return Effect.provide(run, control, { local: true }).pipe(
+      Effect.tap(log.success),
+      Effect.tapError(log.failure),
+      Effect.mapError((cause) => new ControlCellUnavailable({ cause }))
+    )
   }
   const find = (nip: string) =>
     Effect.flatMap(SqlClient.SqlClient, (control) =>

@@ -26,6 +26,7 @@ import { readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { checkGatewayCredential } from "../invoices/ksef/checkGatewayCredential.ts"
 import { failSubmittedInvoice } from "../invoices/ksef/failSubmittedInvoice.ts"
+import { reasonOf } from "../observability/reasonOf.ts"
 
 /** The flags of commands about an organization. */
 export interface OrganizationFlags {
@@ -417,7 +418,8 @@ export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { org
     yield* (yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked).pipe(
       Effect.catchTags({
         OrganizationNotFound: Effect.die,
-        ServedByOtherCell: (error) => Effect.fail(refused(`${error.remedy(id)}.`))
+        ServedByOtherCell: (error) => Effect.fail(refused(`${error.remedy(id)}.`)),
+        ControlCellUnavailable: ({ cause, message }) => Effect.fail(refused(`${message} ${reasonOf(cause)}`))
       })
     )
   })

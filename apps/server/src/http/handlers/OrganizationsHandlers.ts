@@ -115,7 +115,9 @@ export const layer = HttpApiBuilder.group(
               Problems.fail("invalid_parameter", {
                 param: "context",
                 message: `context: ${error.remedy(params.org_id)}.`
-              })
+              }),
+            ControlCellUnavailable: ({ message }) =>
+              Problems.fail("service_unavailable", { message: `${message} Send the request again later.` })
           })
         )
         yield* notifier.wake("lanes")

@@ -63,7 +63,7 @@ export class GatewayCredentials extends Context.Service<
       accountId: Ids.AccountId,
       id: string,
       credential: CheckedCredential
-    ) => Effect.Effect<void, OrganizationNotFound | ServedByOtherCell>
+    ) => Effect.Effect<void, OrganizationNotFound | ServedByOtherCell | Taxpayers.ControlCellUnavailable>
     /** Describes the credential without its secrets. */
     readonly describe: (
       accountId: Ids.AccountId,
@@ -76,7 +76,9 @@ export class GatewayCredentials extends Context.Service<
     /** Opens the credential. */
     readonly read: (id: Ids.OrganizationId) => Effect.Effect<Option.Option<StoredCredential>, KeyUnavailable>
     /** Has the cell of this process serve the taxpayer of an accepted credential, unless another one does. */
-    readonly claimTaxpayer: (context: string) => Effect.Effect<void, ServedByOtherCell | SqlError.SqlError>
+    readonly claimTaxpayer: (
+      context: string
+    ) => Effect.Effect<void, ServedByOtherCell | Taxpayers.ControlCellUnavailable>
     /** Records how a login ended, unless the credential was replaced meanwhile. Returns whether it was recorded. */
     readonly recordState: (
       id: Ids.OrganizationId,
@@ -329,7 +331,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
         if (taxpayers !== undefined) {
           yield* orNotFound(id, (valid) => selectDescription(accountId, valid))
-          const cell = yield* Effect.orDie(taxpayers.otherCellOf(ContextIdentifier.nip(checked.context.value)))
+          const cell = yield* taxpayers.otherCellOf(ContextIdentifier.nip(checked.context.value))
           if (cell !== undefined) return yield* new ServedByOtherCell({ cell })
         }
         const sealed = keyRing.seal(encode(checked.credential), { column: "organizations.credential", row: id })

@@ -350,8 +350,7 @@ const claim = Effect.fnUntraced(function* (
             message: `The credential is not used: ${error.remedy(organization.id)}.`
           })
         ),
-      SqlError: () =>
-        Effect.fail(new LoginPostponed({ until: now + 60_000, message: "The control cell does not answer." }))
+      ControlCellUnavailable: ({ message }) => Effect.fail(new LoginPostponed({ until: now + 60_000, message }))
     })
   )
 })

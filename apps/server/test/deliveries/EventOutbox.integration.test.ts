@@ -48,19 +48,24 @@ const write = Effect.fnUntraced(function* (endpoints: number) {
     sql`WITH transitioned AS (SELECT ${invoiceId}::text AS id), ${steps([event])} SELECT 1`
   )
   const rows = yield* sql<{ readonly id: string; readonly endpoint_id: string }>`SELECT id, endpoint_id FROM deliveries`
-  return { result, rows }
+  return { event, result, rows }
 })
 
 for (const database of databases) {
   layer(database.layer, { timeout: "120 seconds" })(`EventOutbox (${database.name})`, (it) => {
-    it.effect("writes one delivery for each endpoint, each with an identifier of its own", () =>
-      Effect.gen(function* () {
-        const { result, rows } = yield* write(20)
-        assert.isTrue(Result.isSuccess(result))
-        assert.strictEqual(new Set(rows.map(({ endpoint_id }) => endpoint_id)).size, 20)
-        assert.strictEqual(new Set(rows.map(({ id }) => id)).size, 20)
-        for (const { id } of rows) assert.isTrue(Ids.is("wd", id), id)
-      })
+    it.effect(
+      "writes one delivery for each endpoint, each with an identifier of its own that has the time of the event",
+      () =>
+        Effect.gen(function* () {
+          const { event, result, rows } = yield* write(20)
+          assert.isTrue(Result.isSuccess(result))
+          assert.strictEqual(new Set(rows.map(({ endpoint_id }) => endpoint_id)).size, 20)
+          assert.strictEqual(new Set(rows.map(({ id }) => id)).size, 20)
+          for (const { id } of rows) assert.isTrue(Ids.is("wd", id), id)
+          // They are in the partitions of the same week, and dropped together.
+          const timeOf = (id: string) => id.slice(id.indexOf("_") + 1).slice(0, 10)
+          for (const { id } of rows) assert.strictEqual(timeOf(id), timeOf(event.eventId))
+        })
     )
 
     it.effect("writes deliveries for the endpoints of the mode of the event alone", () =>

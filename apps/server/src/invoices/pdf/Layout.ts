@@ -52,6 +52,8 @@ const bottom = page.height - page.margin - 24
 
 const lineHeight = 11
 const maxRepeatedHeight = (bottom - top) / 3
+// Letters without a width, such as accents, need no height.
+const maxRepeatedLetters = 4000
 // Text is not wider than the width that was computed from it.
 const rounding = 0.01
 // Of a QR code: 0.8 mm, which scanners of telephones read from paper.
@@ -195,13 +197,13 @@ export const arrange = ({ codes, officialNumber, reading }: Content, painter: Pa
         isRight: columns[index]!.isNumber,
         lines: linesOf(index, each - gap)
       }))
+    // Wrapped once, and not on each page: its texts can be longer than all rows together.
+    const headCells = cellsOf((index, maxWidth) => {
+      const { en, pl } = columns[index]!.label
+      return [...wrap(pl, "strong", maxWidth), ...(en === pl ? [] : wrap(en, "label", maxWidth))]
+    })
     const head = (): void => {
-      row(
-        cellsOf((index, maxWidth) => {
-          const { en, pl } = columns[index]!.label
-          return [...wrap(pl, "strong", maxWidth), ...(en === pl ? [] : wrap(en, "label", maxWidth))]
-        })
-      )
+      row(headCells)
       y += 2
       painter.rule(left, y, width)
       y += 3
@@ -211,7 +213,8 @@ export const arrange = ({ codes, officialNumber, reading }: Content, painter: Pa
     const start = y
     head()
     // A head that is higher leaves too little room for rows.
-    if (pages === before && y - start <= maxRepeatedHeight) repeated = head
+    const letters = headCells.flatMap(({ lines }) => lines).reduce((sum, { text }) => sum + text.length, 0)
+    if (pages === before && y - start <= maxRepeatedHeight && letters <= maxRepeatedLetters) repeated = head
     const main = Math.min(1, columns.length - 1)
     for (const { cells, facts, isSum } of rows) {
       const below = facts.map((fact) => `${fact.label.pl}: ${valueOf(fact)}`).join(" · ")

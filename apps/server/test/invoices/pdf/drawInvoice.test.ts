@@ -157,6 +157,17 @@ describe("the length of a PDF", () => {
     }
   })
 
+  it("is not multiplied by the head of a table whose letters have no width", async () => {
+    const rows = "<Wiersz><WKom>w</WKom></Wiersz>".repeat(200)
+    const column = `<Kol Typ="txt"><NKom>${"\u0301".repeat(3900)}${"W".repeat(6)}</NKom></Kol>`
+    const text = (await pagesOf({ xml: attachment(`<TNaglowek>${column.repeat(20)}</TNaglowek>${rows}`) })).flat()
+    assert.lengthOf(
+      text.filter((line) => line === "w"),
+      200
+    )
+    assert.isBelow(text.join("").match(/W/g)!.length, 2 * 20 * 6)
+  })
+
   it("does not count words that repeat, however long they are", async () => {
     const head = '<Kol Typ="txt"><NKom>a</NKom></Kol>'.repeat(5)
     const cells = `<Wiersz>${`<WKom>${"i".repeat(41)}</WKom>`.repeat(5)}</Wiersz>`

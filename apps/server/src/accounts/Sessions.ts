@@ -35,11 +35,13 @@ export class Sessions extends Context.Service<
     readonly rotate: (spent: Uint8Array, next: Uint8Array) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
     /**
      * Like `rotate`, but a spent token may be used again for `graceMs` while `next` is unspent, with the same result. So an
-     * answer that was lost, or two tabs that refresh at once, do not end the session.
+     * answer that was lost, or two tabs that refresh at once, do not end the session. A token that comes with the identifier of
+     * another session ends its own: the limit of refreshes counts by the identifier.
      */
     readonly rotateWithGrace: (
       spent: Uint8Array,
-      next: Uint8Array
+      next: Uint8Array,
+      sessionId: string
     ) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
     /** Ends the session of a token and returns it, if there is one. */
     readonly revoke: (token: Uint8Array) => Effect.Effect<SessionIdentity | undefined>
@@ -85,12 +87,17 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
     `
 
     // Of two concurrent refreshes, the second waits for the row lock of the first and then finds the token spent.
-    const spendAndInsert = (spent: Uint8Array, next: Uint8Array, now: Date, expiresAt: Date) => sql<Row>`
+    const spendAndInsert = (
+      spent: Uint8Array,
+      next: Uint8Array,
+      { expiresAt, now, sessionId }: { readonly now: Date; readonly expiresAt: Date; readonly sessionId?: string }
+    ) => sql<Row>`
       WITH spent AS (
         UPDATE refresh_tokens SET spent_at = ${now}
         FROM sessions
         WHERE hash = ${spent} AND spent_at IS NULL AND expires_at > ${now}
           AND sessions.id = session_id AND revoked_at IS NULL
+          ${sessionId === undefined ? sql`` : sql`AND session_id = ${sessionId}`}
         RETURNING session_id, account_id
       ), next AS (
         INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
@@ -136,9 +143,10 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
       return row && toIdentity(row)
     })
 
-    const spend = Effect.fnUntraced(function* (spent: Uint8Array, next: Uint8Array, now: number) {
+    const spend = Effect.fnUntraced(function* (spent: Uint8Array, next: Uint8Array, now: number, sessionId?: string) {
       const expiresAt = new Date(now + lifetime * 1000)
-      return (yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), expiresAt)))[0]
+      const session = sessionId === undefined ? {} : { sessionId }
+      return (yield* Effect.orDie(spendAndInsert(spent, next, { now: new Date(now), expiresAt, ...session })))[0]
     })
 
     return {
@@ -158,12 +166,12 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
         return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
       }),
 
-      rotateWithGrace: Effect.fn("Sessions.rotateWithGrace")(function* (spent, next) {
+      rotateWithGrace: Effect.fn("Sessions.rotateWithGrace")(function* (spent, next, sessionId) {
         const now = yield* Clock.currentTimeMillis
-        const row = yield* spend(spent, next, now)
+        const row = yield* spend(spent, next, now, sessionId)
         if (row !== undefined) return toIdentity(row)
         const [repeated] = yield* Effect.orDie(selectRepeated(spent, next, new Date(now), new Date(now - graceMs)))
-        if (repeated !== undefined) return toIdentity(repeated)
+        if (repeated !== undefined && repeated.session_id === sessionId) return toIdentity(repeated)
         return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
       }),
 

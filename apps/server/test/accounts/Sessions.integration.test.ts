@@ -25,10 +25,22 @@ for (const database of databases) {
           const sessions = yield* Sessions.Sessions
           const [first, second] = tokens(2) as [Uint8Array, Uint8Array]
           const session = yield* open(first)
-          assert.deepStrictEqual(yield* sessions.rotateWithGrace(first, second), session)
+          assert.deepStrictEqual(yield* sessions.rotateWithGrace(first, second, session.sessionId), session)
           yield* TestClock.adjust("29 seconds")
-          assert.deepStrictEqual(yield* sessions.rotateWithGrace(first, second), session)
+          assert.deepStrictEqual(yield* sessions.rotateWithGrace(first, second, session.sessionId), session)
           assert.isTrue(yield* sessions.isActive(session))
+        })
+      )
+
+      it.effect("rotateWithGrace: a token with the identifier of another session ends its own", () =>
+        Effect.gen(function* () {
+          const sessions = yield* Sessions.Sessions
+          const [first, second, other] = tokens(3) as [Uint8Array, Uint8Array, Uint8Array]
+          const session = yield* open(first)
+          const { sessionId } = yield* open(other)
+          const { revoked } = yield* Effect.flip(sessions.rotateWithGrace(first, second, sessionId))
+          assert.deepStrictEqual(revoked, session)
+          assert.isFalse(yield* sessions.isActive(session))
         })
       )
 
@@ -38,7 +50,7 @@ for (const database of databases) {
           const [first, second] = tokens(2) as [Uint8Array, Uint8Array]
           const session = yield* open(first)
           const results = yield* Effect.all(
-            Array.from({ length: 8 }, () => sessions.rotateWithGrace(first, second)),
+            Array.from({ length: 8 }, () => sessions.rotateWithGrace(first, second, session.sessionId)),
             { concurrency: "unbounded" }
           )
           assert.deepStrictEqual(
@@ -53,12 +65,12 @@ for (const database of databases) {
           const sessions = yield* Sessions.Sessions
           const [first, second, third] = tokens(3) as [Uint8Array, Uint8Array, Uint8Array]
           const session = yield* open(first)
-          yield* sessions.rotateWithGrace(first, second)
+          yield* sessions.rotateWithGrace(first, second, session.sessionId)
           yield* TestClock.adjust("31 seconds")
-          const { revoked } = yield* Effect.flip(sessions.rotateWithGrace(first, second))
+          const { revoked } = yield* Effect.flip(sessions.rotateWithGrace(first, second, session.sessionId))
           assert.deepStrictEqual(revoked, session)
           assert.isFalse(yield* sessions.isActive(session))
-          yield* Effect.flip(sessions.rotateWithGrace(second, third))
+          yield* Effect.flip(sessions.rotateWithGrace(second, third, session.sessionId))
         })
       )
 
@@ -67,9 +79,9 @@ for (const database of databases) {
           const sessions = yield* Sessions.Sessions
           const [first, second, third] = tokens(3) as [Uint8Array, Uint8Array, Uint8Array]
           const session = yield* open(first)
-          yield* sessions.rotateWithGrace(first, second)
-          yield* sessions.rotateWithGrace(second, third)
-          yield* Effect.flip(sessions.rotateWithGrace(first, second))
+          yield* sessions.rotateWithGrace(first, second, session.sessionId)
+          yield* sessions.rotateWithGrace(second, third, session.sessionId)
+          yield* Effect.flip(sessions.rotateWithGrace(first, second, session.sessionId))
           assert.isFalse(yield* sessions.isActive(session))
         })
       )
@@ -78,10 +90,10 @@ for (const database of databases) {
         Effect.gen(function* () {
           const sessions = yield* Sessions.Sessions
           const [first, second] = tokens(2) as [Uint8Array, Uint8Array]
-          yield* open(first)
-          yield* sessions.rotateWithGrace(first, second)
+          const session = yield* open(first)
+          yield* sessions.rotateWithGrace(first, second, session.sessionId)
           yield* sessions.revoke(second)
-          yield* Effect.flip(sessions.rotateWithGrace(first, second))
+          yield* Effect.flip(sessions.rotateWithGrace(first, second, session.sessionId))
         })
       )
 
@@ -89,10 +101,10 @@ for (const database of databases) {
         Effect.gen(function* () {
           const sessions = yield* Sessions.Sessions
           const [first, second, foreign] = tokens(3) as [Uint8Array, Uint8Array, Uint8Array]
-          yield* open(first)
+          const session = yield* open(first)
           yield* open(foreign)
-          yield* sessions.rotateWithGrace(first, second)
-          yield* Effect.flip(sessions.rotateWithGrace(first, foreign))
+          yield* sessions.rotateWithGrace(first, second, session.sessionId)
+          yield* Effect.flip(sessions.rotateWithGrace(first, foreign, session.sessionId))
         })
       )
 

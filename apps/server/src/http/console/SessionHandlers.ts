@@ -105,7 +105,7 @@ export const layer = HttpApiBuilder.group(
 
           const refreshToken = successors.after(cookie.refreshToken)
           const session = yield* sessions
-            .rotateWithGrace(OpaqueToken.hash(cookie.refreshToken), OpaqueToken.hash(refreshToken))
+            .rotateWithGrace(OpaqueToken.hash(cookie.refreshToken), OpaqueToken.hash(refreshToken), cookie.sessionId)
             .pipe(
               Effect.catchTag("InvalidRefreshToken", ({ revoked }) =>
                 Effect.gen(function* () {

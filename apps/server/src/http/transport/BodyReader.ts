@@ -149,6 +149,9 @@ class Bytes {
   }
 }
 
+/** Whether a body has more chunks than a client makes: the parser takes as long for each as for a kibibyte in one. */
+const hasTooManyPieces = (pieces: number, bytes: number): boolean => pieces > 1000 + bytes / 64
+
 const readAll = (
   reading: Reading,
   source: IncomingMessage,
@@ -171,8 +174,10 @@ const readAll = (
       reading.share = memory.open(owner, length, onTurn)
       return reading.share.add(reading.received)
     }
+    let pieces = 0
     const onData = (chunk: Buffer<ArrayBuffer>) => {
       reading.receive(chunk.length)
+      if (announced === undefined && hasTooManyPieces(++pieces, reading.received)) return stop(Effect.fail("aborted"))
       if (reading.received > maxBytes) return stop(Effect.fail("too-large"))
       bytes.add(chunk)
       if (hasRoomFor(chunk.length) || reading.received === length) return

@@ -148,6 +148,8 @@ class Connection {
   private bodyLeft = 0
   /** The last bytes that were parsed, if a head may end in the next ones. */
   private seam = ""
+  /** The bytes of a body in chunks that came after the answer. */
+  private late = 0
   private isEnding = false
   private readonly options: ConnectionOptions
 
@@ -165,7 +167,7 @@ class Connection {
   }
 
   receive(bytes: Buffer): void {
-    if (this.isEnding) return
+    if (this.isEnding || this.endsAsLate(bytes)) return
     if (this.held.length > 0) return this.hold(bytes)
     if (this.unread.length > 0) return this.leaveUnread(bytes)
     for (let at = 0; at < bytes.length;) {
@@ -178,6 +180,19 @@ class Connection {
       this.options.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
       at = end
     }
+  }
+
+  /** Ends a connection that goes on with a body in chunks after its answer: each chunk costs as much as a kibibyte in one. */
+  private endsAsLate(bytes: Buffer): boolean {
+    if (this.current !== undefined || this.latest === undefined) return false
+    const { request } = this.latest
+    if (request.complete || !isChunked(request)) return false
+    this.late += bytes.length
+    if (this.late <= maxChunkedPiece) return false
+    this.isEnding = true
+    this.unread = nothing
+    closeSoon(this.options.socket)
+    return true
   }
 
   /** Returns the end of a piece that has one end of a head at most, and nothing behind it. */
@@ -228,6 +243,7 @@ class Connection {
   private begin(exchange: Exchange): void {
     this.current = exchange
     this.latest = exchange
+    this.late = 0
     exchange.response.once("finish", () => this.finish())
     this.options.serve(exchange)
   }

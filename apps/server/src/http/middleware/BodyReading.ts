@@ -104,6 +104,9 @@ const tooLarge = (maxBytes: number) =>
 const bodyDiscarded =
   "The request body arrived slowly, and the server needed its memory for others. Send the request again."
 
+const chunksTooSmall =
+  "The request body came in chunks of a few bytes each. Send it with Content-Length, or in larger chunks."
+
 // The rest of the body is not read, so the connection cannot be used again.
 const closeConnection = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
@@ -114,6 +117,7 @@ const failWith = (fault: BodyReader.BodyFault, maxBytes: number) =>
     if (fault === "too-large") return yield* tooLarge(maxBytes)
     if (fault === "aborted") return yield* Problems.fail("invalid_request_body")
     yield* closeConnection
+    if (fault === "chunks-too-small") return yield* Problems.fail("invalid_request_body", { message: chunksTooSmall })
     if (fault === "no-turn") return yield* Throttling.failWithoutTurn
     return yield* Problems.fail("request_timeout", fault === "memory-exhausted" ? { message: bodyDiscarded } : {})
   })

@@ -20,8 +20,9 @@ export interface BodyLimits {
   readonly checkMs: number
   /** How long a body waits for memory. */
   readonly maxPauseMs: number
-  /** A body of up to so many bytes takes no share of the memory. */
+  /** A body of up to so many bytes takes no share of the memory, while all of these have up to so many. */
   readonly smallBytes: number
+  readonly allSmallBytes: number
 }
 
 /** The limits of a deployment. */
@@ -30,11 +31,12 @@ export const limits: BodyLimits = {
   graceMs: 5000,
   checkMs: 1000,
   maxPauseMs: turnMs,
-  smallBytes: 32 * 1024
+  smallBytes: 32 * 1024,
+  allSmallBytes: 64 * 1024 * 1024
 }
 
 /** Why a body was not read. */
-export type BodyFault = "aborted" | "no-turn" | "memory-exhausted" | "too-large" | "too-slow"
+export type BodyFault = "aborted" | "chunks-too-small" | "no-turn" | "memory-exhausted" | "too-large" | "too-slow"
 
 export interface ReadOptions {
   readonly maxBytes: number
@@ -62,6 +64,8 @@ class Reading {
   readonly memory: ByteBudget
   share: BodyShare | undefined
   received = 0
+  /** The bytes that are counted among those of all small bodies. */
+  small = 0
   isPaused = false
   onFault: ((fault: BodyFault) => void) | undefined
   private readonly startedAt: number
@@ -149,14 +153,20 @@ class Bytes {
   }
 }
 
-/** Whether a body has more chunks than a client makes: the parser takes as long for each as for a kibibyte in one. */
-const hasTooManyPieces = (pieces: number, bytes: number): boolean => pieces > 1000 + bytes / 64
+// The parser takes as long for a chunk as for a kibibyte in one.
+const hasTooManyChunks = (chunks: number, bytes: number): boolean => chunks > 1000 + bytes / 16
+
+/** How many bytes the small bodies have together. */
+interface Small {
+  used: number
+}
 
 const readAll = (
   reading: Reading,
   source: IncomingMessage,
   { maxBytes, memory, owner }: ReadOptions,
-  { smallBytes }: BodyLimits
+  { allSmallBytes, smallBytes }: BodyLimits,
+  small: Small
 ): Effect.Effect<Buffer<ArrayBuffer>, BodyFault> =>
   Effect.callback<Buffer<ArrayBuffer>, BodyFault>((resume) => {
     const announced = source.headers["content-length"]
@@ -170,14 +180,22 @@ const readAll = (
     }
     const hasRoomFor = (bytes: number): boolean => {
       if (reading.share !== undefined) return reading.share.add(bytes)
-      if (reading.received <= smallBytes) return true
+      if (reading.received <= smallBytes && small.used + bytes <= allSmallBytes) {
+        reading.small += bytes
+        small.used += bytes
+        return true
+      }
       reading.share = memory.open(owner, length, onTurn)
+      small.used -= reading.small
+      reading.small = 0
       return reading.share.add(reading.received)
     }
-    let pieces = 0
+    let chunks = 0
     const onData = (chunk: Buffer<ArrayBuffer>) => {
       reading.receive(chunk.length)
-      if (announced === undefined && hasTooManyPieces(++pieces, reading.received)) return stop(Effect.fail("aborted"))
+      if (announced === undefined && hasTooManyChunks(++chunks, reading.received)) {
+        return stop(Effect.fail("chunks-too-small"))
+      }
       if (reading.received > maxBytes) return stop(Effect.fail("too-large"))
       bytes.add(chunk)
       if (hasRoomFor(chunk.length) || reading.received === length) return
@@ -209,6 +227,7 @@ const readAll = (
 export const make = (limits: BodyLimits): Effect.Effect<BodyReader, never, Scope.Scope> =>
   Effect.gen(function* () {
     const readings = new Set<Reading>()
+    const small: Small = { used: 0 }
 
     const endSlowest = (now: number): void => {
       const slowestFirst = [...readings]
@@ -243,10 +262,15 @@ export const make = (limits: BodyLimits): Effect.Effect<BodyReader, never, Scope
           if (expectsContinue.test(source.headers.expect ?? "")) {
             ;(NodeHttpServerRequest.toServerResponse(request) as ServerResponse).writeContinue()
           }
-          return readAll(reading, source, options, limits).pipe(
+          return readAll(reading, source, options, limits, small).pipe(
             Effect.ensuring(Effect.sync(() => readings.delete(reading))),
             Effect.matchEffect({ onFailure: onFault, onSuccess: onBody }),
-            Effect.ensuring(Effect.sync(() => reading.share?.close()))
+            Effect.ensuring(
+              Effect.sync(() => {
+                reading.share?.close()
+                small.used -= reading.small
+              })
+            )
           )
         })
     }

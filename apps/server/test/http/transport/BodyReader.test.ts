@@ -16,7 +16,7 @@ const collectGarbage = runInNewContext("gc") as () => void
 
 const kibibyte = 1024
 const patient = { timeout: 50_000 }
-const small: BodyReader.BodyLimits = { ...BodyReader.limits, graceMs: 500, checkMs: 50 }
+const small: BodyReader.BodyLimits = { ...BodyReader.limits, graceMs: 500, checkMs: 50, allSmallBytes: 96 * kibibyte }
 const memory = ByteBudget.make({ totalBytes: 512 * kibibyte, ownerBytes: 512 * kibibyte, bodyBytes: 256 * kibibyte })
 
 const route = HttpRouter.use((router) =>
@@ -102,17 +102,29 @@ describe("BodyReader", () => {
     const before = used()
     const body = open("a", chunked)
     const bytes = 255 * kibibyte
-    body.socket.write(`40\r\n${"a".repeat(64)}\r\n`.repeat(bytes / 64))
+    body.socket.write(`10\r\n${"a".repeat(16)}\r\n`.repeat(bytes / 16))
     await vi.waitFor(() => assert.strictEqual(memory.usedBytes(), bytes), patient)
     assert.isBelow(used() - before, 6 * 1024 * kibibyte)
     body.socket.write(last)
     assert.strictEqual(await body.answer(), String(bytes))
   })
 
+  it("takes memory for a small body while others have as much as all small ones may", async () => {
+    const bodies = Array.from({ length: 5 }, (_, index) => open(`small${index}`, "Content-Length: 30001\r\n"))
+    for (const body of bodies) body.socket.write("a".repeat(30_000))
+    await vi.waitFor(() => assert.strictEqual(memory.usedBytes(), 2 * 30_000), patient)
+    for (const body of bodies) body.socket.write("a")
+    for (const body of bodies) assert.strictEqual(await body.answer(), "30001")
+    const again = open("again", "Content-Length: 30001\r\n")
+    again.socket.write("a".repeat(30_001))
+    assert.strictEqual(await again.answer(), "30001")
+    assert.strictEqual(memory.usedBytes(), 0)
+  })
+
   it("stops at more chunks than a client makes", async () => {
     const body = open("a", chunked)
     body.socket.write("1\r\na\r\n".repeat(5000))
-    assert.strictEqual(await body.answer(), "aborted")
+    assert.strictEqual(await body.answer(), "chunks-too-small")
   })
 
   it("stops at the largest body", async () => {

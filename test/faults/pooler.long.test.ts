@@ -81,7 +81,10 @@ describe.skipIf(!PgBouncer.isInstalled)(PgBouncer.named("a pooler in transaction
 
   it.each([
     ["refuses parameters of sessions", []],
-    ["drops parameters of sessions", ["statement_timeout", "idle_in_transaction_session_timeout", "jit"]]
+    [
+      "drops parameters of sessions",
+      ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "jit"]
+    ]
   ] as const)("a pooler is named when its setting is missing and it %s", async (_, ignored) => {
     const other = await PgBouncer.startPgBouncer(postgres.url, { ignored })
     const deployment = new Deployment(postgres.url)

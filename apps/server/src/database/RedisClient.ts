@@ -9,7 +9,7 @@ import { once } from "node:events"
 /** Begins every key. */
 export const prefix = "govoice:ratelimit:"
 
-/** How long a connection may be silent in both directions, in milliseconds: its greeting is not waited for any longer. */
+/** How long a connection may go without an answer, in milliseconds: neither its greeting nor a command is waited for any longer. */
 export const silentTimeoutMs = 10_000
 
 const reconnectMs = (retries: number): number => Math.min(50 * 2 ** retries, 2000)
@@ -28,12 +28,11 @@ export const layer = (url: string, silentMs = silentTimeoutMs): Layer.Layer<Redi
           createClient({
             url,
             disableOfflineQueue: true,
-            // Keeps a connection that nobody uses from being silent.
-            pingInterval: silentMs / 3,
             socket: {
               connectTimeout: 5000,
               keepAlive: true,
               keepAliveInitialDelay: 10_000,
+              // Of the greeting alone: what is written counts too, and later something always is.
               socketTimeout: silentMs,
               reconnectStrategy: reconnectMs
             }
@@ -42,6 +41,22 @@ export const layer = (url: string, silentMs = silentTimeoutMs): Layer.Layer<Redi
         // Closing it would wait for the answers to all commands.
         (client) => Effect.sync(() => client.destroy())
       )
+      // Replaces a connection that does not answer. What fails otherwise, the client connects again.
+      const watch = Effect.suspend(() =>
+        client.isReady
+          ? Effect.promise(() => client.ping().catch(() => {})).pipe(
+              Effect.timeoutOrElse({
+                duration: (silentMs * 2) / 3,
+                orElse: () =>
+                  Effect.sync(() => {
+                    client.destroy()
+                    client.connect().catch(() => {})
+                  })
+              })
+            )
+          : Effect.void
+      )
+      yield* watch.pipe(Effect.delay(silentMs / 3), Effect.forever, Effect.forkScoped)
       // What is sent fails with the reason; a line for every attempt to connect would tell no more.
       let reason: unknown = new Error("no answer")
       client.on("error", (error) => void (reason = error))

@@ -3,11 +3,13 @@ export const applicationName = "govoice"
 
 /**
  * Ends statements that are stuck, and transactions whose client has gone silent: what they have locked is free again before a
- * request that waits for it gives up. Plans are not compiled: statements read few rows by an index, and Postgres, which decides by
+ * request that waits for it gives up. A statement waits for a row that another session has locked for a shorter time, since it has a
+ * connection that others need. Plans are not compiled: statements read few rows by an index, and Postgres, which decides by
  * an estimate, compiles for a second what takes a millisecond.
  */
 export const sessionParameters = {
   statement_timeout: "8s",
+  lock_timeout: "3s",
   idle_in_transaction_session_timeout: "8s",
   jit: "off"
 }

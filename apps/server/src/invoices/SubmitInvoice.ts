@@ -171,9 +171,6 @@ interface IdempotencyRecord {
 // Two at once make larger batches than more would, and a statement costs as much as many of its rows.
 const batches = { atOnce: 2, atMost: 64 }
 
-/** How long a batch waits for a row that is locked. */
-const lockTimeout = "3s"
-
 // In UTF-16 code units. A larger document would delay the others of its batch.
 const maxBatchedLength = 100_000
 
@@ -220,7 +217,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
       WITH entry AS MATERIALIZED (
         ${selectEntries(entries)}
       ), in_time AS MATERIALIZED (
-        SELECT ${isInTime} AND set_config('lock_timeout', ${lockTimeout}, true) IS NOT NULL AS is_in_time
+        SELECT ${isInTime} AS is_in_time
       ), reserved AS (
         INSERT INTO idempotency_records
           (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
@@ -302,7 +299,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
     const hotStatements = yield* HotStatements
     hotStatements.add("submission", insertInTime([]))
     const isShared = (error: SqlError.SqlError) => SqlErrors.isTransient(error) && !SqlErrors.isLockTimeout(error)
-    const writeBatched = yield* Batcher.make({ write, isShared, ...batches })
+    const owner = {
+      of: ({ submission }: Pending) => submission.organizationId,
+      concerns: SqlErrors.isLockTimeout
+    }
+    const writeBatched = yield* Batcher.make({ write, isShared, owner, ...batches })
 
     const writeOne = (pending: Pending): Effect.Effect<StoredSubmission | undefined, SqlError.SqlError> =>
       pending.submission.invoiceXml.length > maxBatchedLength

@@ -102,23 +102,38 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
       })
     )
 
-    it.effect("is stored but for the submissions of an organization whose row another session has locked", () =>
-      Effect.gen(function* () {
-        const { submit } = yield* SubmitInvoice.SubmitInvoice
-        const held = yield* fixtures.organization
-        const free = yield* fixtures.organization
-        const given = Array.from({ length: 20 }, (_, index) =>
-          fixtures.submission({ organizationId: index % 4 === 0 ? held : free, idempotencyKey: `key ${index}` })
-        )
-        const exits = yield* whileLocked(
-          (sql) => sql`SELECT FROM organizations WHERE id = ${held} FOR UPDATE`,
-          Effect.forEach(given, (submission) => Effect.exit(submit(submission)), { concurrency: "unbounded" })
-        )
-        for (const [index, exit] of exits.entries()) {
-          assert.strictEqual(Exit.isSuccess(exit), given[index]!.organizationId === free)
-          if (Exit.isFailure(exit)) assert.isTrue(SqlErrors.isTransient(Cause.squash(exit.cause)))
-        }
-      })
+    it.effect(
+      "is stored but for the submissions of an organization whose row another session has locked, which wait apart",
+      () =>
+        Effect.gen(function* () {
+          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const held = yield* fixtures.organization
+          const free = yield* fixtures.organization
+          const submitTo = (organizationId: typeof held, idempotencyKey: string) =>
+            Effect.exit(submit(fixtures.submission({ organizationId, idempotencyKey })))
+          const submitAll = (organizationId: typeof held, count: number) =>
+            Effect.forEach(Array.from({ length: count }).keys(), (n) => submitTo(organizationId, `key ${n}`), {
+              concurrency: "unbounded"
+            })
+          const waiting = yield* whileLocked(
+            (sql) =>
+              Effect.andThen(
+                sql`SET LOCAL idle_in_transaction_session_timeout = 0`,
+                sql`SELECT FROM organizations WHERE id = ${held} FOR UPDATE`
+              ),
+            Effect.gen(function* () {
+              const all = yield* Effect.forkScoped(submitAll(held, 150))
+              for (const exit of yield* submitAll(free, 150)) assert.isTrue(Exit.isSuccess(exit))
+              // One after the other, as long as the others wait.
+              for (let n = 0; n < 50; n++) assert.isTrue(Exit.isSuccess(yield* submitTo(free, `later ${n}`)))
+              return all
+            })
+          )
+          const exits = yield* Fiber.join(waiting)
+          const failed = exits.filter(Exit.isFailure)
+          for (const { cause } of failed) assert.isTrue(SqlErrors.isLockTimeout(Cause.squash(cause)))
+          assert.isBelow(failed.length, 20)
+        })
     )
   }
 )

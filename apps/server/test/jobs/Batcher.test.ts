@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Latch } from "effect"
+import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/jobs/Batcher.ts"
 
 const writer = Effect.fnUntraced(function* (
@@ -117,6 +118,52 @@ describe("Batcher", () => {
       assert.deepStrictEqual(yield* Fiber.join(stays), [Exit.succeed("answer to 4")])
       assert.deepStrictEqual(written, [[1], [2], [4]])
       assert.strictEqual(yield* add(5), "answer to 5")
+    })
+  )
+
+  it.effect("writes the entries of an owner whose rows are locked apart, one at a time, until one succeeds", () =>
+    Effect.gen(function* () {
+      const isOdd = (entry: number) => entry % 2 === 1
+      const written: Array<ReadonlyArray<number>> = []
+      let isLocked = true
+      const add = yield* Batcher.make<number, string, "locked">({
+        atOnce: 1,
+        atMost: 8,
+        isShared: () => false,
+        owner: { of: (entry) => (isOdd(entry) ? "odd" : "even"), concerns: (error) => error === "locked" },
+        write: (entries) =>
+          Effect.gen(function* () {
+            written.push(entries)
+            if (isLocked && entries.some(isOdd)) {
+              yield* Effect.sleep("3 seconds")
+              return yield* Effect.fail("locked" as const)
+            }
+            return entries.map((entry) => `answer to ${entry}`)
+          })
+      })
+      const addAll = (entries: ReadonlyArray<number>) =>
+        Effect.forEach(entries, (entry) => Effect.forkChild(Effect.exit(add(entry))))
+      const [one, two, three, four] = yield* addAll([1, 2, 3, 4])
+      yield* settled
+      yield* TestClock.adjust("3 seconds")
+      for (const fiber of [two!, four!]) assert.isTrue(Exit.isSuccess(yield* Fiber.join(fiber)))
+      yield* TestClock.adjust("3 seconds")
+      assert.deepStrictEqual(written, [[1, 2, 3, 4], [1, 3], [2, 4], [1]])
+
+      const [five, six] = yield* addAll([5, 6])
+      yield* settled
+      assert.deepStrictEqual(yield* Fiber.join(six!), Exit.succeed("answer to 6"))
+      yield* TestClock.adjust("3 seconds")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(one!)))
+
+      isLocked = false
+      yield* TestClock.adjust("3 seconds")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(three!)))
+      assert.deepStrictEqual(yield* Fiber.join(five!), Exit.succeed("answer to 5"))
+      assert.deepStrictEqual(written.slice(4), [[6], [3], [5]])
+      yield* addAll([7, 8])
+      yield* settled
+      assert.deepStrictEqual(written.at(-1), [7, 8])
     })
   )
 })

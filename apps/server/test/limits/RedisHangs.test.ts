@@ -121,6 +121,23 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
+  it.effect("gets the next probe over another connection if one that is used has gone silent", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      const client = RedisClient.layer(redis.url, 3000)
+      const context = yield* Layer.build(TokenBuckets.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
+      const untilOfRedis = Effect.gen(function* () {
+        while (!isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")
+      })
+      yield* untilOfRedis
+      redis.mute()
+      while (isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")
+      // The probes of the breaker go on: what is written keeps no connection.
+      yield* untilOfRedis
+      assert.strictEqual(redis.connections(), 2)
+    })
+  )
+
   it.effect("keeps its connection while it is not used", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis

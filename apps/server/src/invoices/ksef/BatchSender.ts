@@ -52,6 +52,9 @@ const uploadForMs = 15 * 60_000
 const contendedUploadForMs = 30_000
 const uploadRetryMs = 5000
 
+/** An upload that takes longer is shown: the storage may have gone silent, and it is waited for as long as a slow one needs. */
+const slowUploadMs = 20_000
+
 const passing: ReadonlySet<Failure["_tag"]> = new Set(["postponed", "rate-limited", "unavailable"])
 
 /** Uploads an archive to the storage of KSeF, again and again for a while, and returns why it could not. */
@@ -64,20 +67,28 @@ const upload = Effect.fnUntraced(function* (
     return { _tag: "unavailable", wasSent: false, message: "KSeF returned no address for the archive." }
   }
   const startedAt = yield* Clock.currentTimeMillis
+  const report = (why: string, until: number, now: number) => {
+    const reason = { code: "gateway_unavailable", message: `The archive of a batch could not be uploaded yet. ${why}` }
+    process.troubles.report(lane, "send", { reason, until: Math.max(now, until), isRoutine: false }, now)
+  }
+  const reportSlow = Effect.gen(function* () {
+    yield* Effect.sleep(slowUploadMs)
+    const now = yield* Clock.currentTimeMillis
+    report(`The storage of KSeF has not taken it within ${slowUploadMs / 1000} s.`, now + slowUploadMs, now)
+    return yield* Effect.never
+  })
   while (true) {
     const error: CallFailed | undefined = yield* Effect.match(
-      LaneCalls.storageCall(process, lane, "uploadPart", system.client.uploadPart(part, encrypted)),
+      Effect.raceFirst(
+        LaneCalls.storageCall(process, lane, "uploadPart", system.client.uploadPart(part, encrypted)),
+        reportSlow
+      ),
       { onFailure: (failed) => failed, onSuccess: () => undefined }
     )
     if (error === undefined || !passing.has(error.failure._tag)) return error?.failure
     const uploadUntil = startedAt + (process.batches.isContended ? contendedUploadForMs : uploadForMs)
     const now = yield* Clock.currentTimeMillis
-    const { message } = error.failure
-    const reason = {
-      code: "gateway_unavailable",
-      message: `The archive of a batch could not be uploaded yet. ${message}`
-    }
-    process.troubles.report(lane, "send", { reason, until: Math.max(now, error.until), isRoutine: false }, now)
+    report(error.failure.message, error.until, now)
     if (Math.max(now, error.until) > uploadUntil) return error.failure
     yield* Effect.sleep(Math.max(uploadRetryMs, error.until - now))
   }

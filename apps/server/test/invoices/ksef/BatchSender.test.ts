@@ -171,6 +171,25 @@ describe("BatchSender", () => {
     })
   )
 
+  it.effect("shows an upload that gets no answer before it is given up", () =>
+    Effect.gen(function* () {
+      const process = makeProcess(32)
+      let uploads = 0
+      const silent = Effect.suspend(() => {
+        uploads += 1
+        return Effect.never
+      })
+      yield* Effect.forkChild(setUp(process, silent).send)
+      yield* happens(() => uploads === 1)
+      yield* TestClock.adjust("19 seconds")
+      assert.isEmpty(process.troubles.current())
+      yield* TestClock.adjust("1 second")
+      const [trouble] = process.troubles.current()
+      assert.deepInclude(trouble, { context: "5265877635" })
+      assert.strictEqual(trouble?.reason.code, "gateway_unavailable")
+    })
+  )
+
   it.effect("opens no batch for a minute after a failed upload, and for two after the next", () =>
     Effect.gen(function* () {
       const process = makeProcess(32)

@@ -11,6 +11,7 @@ const readCommands = (text: string): ReadonlyArray<string> =>
 export const startRedis = Effect.acquireRelease(
   Effect.promise(async () => {
     const sockets = new Set<net.Socket>()
+    const muted = new WeakSet<net.Socket>()
     const commands: Array<string> = []
     let scriptAnswer = "*2\r\n:41\r\n:0\r\n"
     let unanswered: Array<() => void> | undefined
@@ -23,6 +24,7 @@ export const startRedis = Effect.acquireRelease(
         .on("data", (data) => {
           for (const name of readCommands(data.toString("latin1"))) {
             commands.push(name)
+            if (muted.has(socket)) continue
             const answer = () => void socket.write(name.startsWith("EVAL") ? scriptAnswer : "+OK\r\n")
             if (unanswered === undefined) answer()
             else unanswered.push(answer)
@@ -44,6 +46,10 @@ export const startRedis = Effect.acquireRelease(
         const waiting = unanswered ?? []
         unanswered = undefined
         for (const answer of waiting) answer()
+      },
+      /** Answers nothing over the connections that are open, as when their packets are lost. */
+      mute: () => {
+        for (const socket of sockets) muted.add(socket)
       },
       /** The number of connections so far. */
       connections: () => connections,

@@ -13,6 +13,9 @@ export interface Variant {
   readonly settings: Settings
 }
 
+// Before a bench changes the directory to that of a checkout.
+const here = process.cwd()
+
 /** Reads `LABEL=DIRECTORY[,SETTING=VALUE...]`. */
 export const parseVariant = (argument: string): Variant => {
   const [first = "", ...assignments] = argument.split(",")
@@ -22,7 +25,7 @@ export const parseVariant = (argument: string): Variant => {
     return [text.slice(0, at), text.slice(at + 1)]
   }
   const [label, directory] = split(first)
-  return { label, root: resolve(directory), settings: Object.fromEntries(assignments.map(split)) }
+  return { label, root: resolve(here, directory), settings: Object.fromEntries(assignments.map(split)) }
 }
 
 /** The variants of a round: every other round in reverse, so that a machine that slows down does not favor one of them. */

@@ -67,7 +67,8 @@ const rooms: ReadonlyArray<Room> = [
 const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
   "packages/webhooks/src/effect.ts": ["effect"],
   "packages/client/src/effect.ts": ["effect"],
-  "packages/client/src/internal/lift.ts": ["effect"]
+  "packages/client/src/internal/lift.ts": ["effect"],
+  "apps/server/src/database/RedisClient.ts": ["redis"]
 }
 
 interface Import {

@@ -25,7 +25,7 @@ export const claimStored = (cell: string): Effect.Effect<unknown, SqlError.SqlEr
 
 /** The control cell cannot be asked: no fault of the database of this cell, and no reason to take it out of service. */
 export class ControlCellUnavailable extends Data.TaggedError("ControlCellUnavailable")<{ readonly cause: unknown }> {
-  override readonly message = "The control cell does not answer."
+  override readonly message = "The control cell cannot be asked."
 }
 
 /** The claims of the cell of this process. Each operation returns the other cell that serves a taxpayer, if one does. */

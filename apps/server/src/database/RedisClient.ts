@@ -41,6 +41,9 @@ export const layer = (url: string, silentMs = silentTimeoutMs): Layer.Layer<Redi
         // Closing it would wait for the answers to all commands.
         (client) => Effect.sync(() => client.destroy())
       )
+      // What is sent fails with the reason; a line for every attempt to connect would tell no more.
+      let reason: unknown = new Error("no answer")
+      client.on("error", (error) => void (reason = error))
       // Replaces a connection that does not answer. What fails otherwise, the client connects again.
       const watch = Effect.suspend(() =>
         client.isReady
@@ -49,6 +52,7 @@ export const layer = (url: string, silentMs = silentTimeoutMs): Layer.Layer<Redi
                 duration: (silentMs * 2) / 3,
                 orElse: () =>
                   Effect.sync(() => {
+                    reason = new Error("no answer")
                     client.destroy()
                     client.connect().catch(() => {})
                   })
@@ -57,9 +61,6 @@ export const layer = (url: string, silentMs = silentTimeoutMs): Layer.Layer<Redi
           : Effect.void
       )
       yield* watch.pipe(Effect.delay(silentMs / 3), Effect.forever, Effect.forkScoped)
-      // What is sent fails with the reason; a line for every attempt to connect would tell no more.
-      let reason: unknown = new Error("no answer")
-      client.on("error", (error) => void (reason = error))
       // What is sent during the first attempt to connect waits for it.
       let connecting: Promise<unknown> | undefined = once(client, "ready").catch(() => {})
       void connecting.then(() => void (connecting = undefined))

@@ -16,7 +16,7 @@ export const claimAlone = (
 ): Statement.Statement<ClaimedDelivery> => {
   const { after, now, perOrganization } = parameters
   const waits = sql`due_at <= ${now} AND NOT is_due AND interruption_count >= ${sql.literal(String(Interruptions.aloneAfter))}`
-  const { rows, steps } = makeLease(sql, parameters)
+  const { rows, steps } = makeLease(sql, parameters, sql`deliveries.is_due IS NOT TRUE AND deliveries.due_at <= ${now}`)
   return sql<ClaimedDelivery>`
     WITH RECURSIVE waiting (organization_id) AS (
       (SELECT organization_id FROM deliveries WHERE ${waits} AND organization_id > ${after} ORDER BY organization_id, due_at LIMIT 1)
@@ -35,7 +35,7 @@ export const claimAlone = (
       SELECT oldest.* FROM organization CROSS JOIN LATERAL (
         SELECT endpoint_id, id AS delivery_id, due_at FROM deliveries
         WHERE ${waits} AND organization_id = organization.organization_id
-        ORDER BY organization_id, due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+        ORDER BY organization_id, due_at LIMIT 1
       ) AS oldest
     ), ${steps}
     ${rows}

@@ -36,7 +36,7 @@ export interface ClaimSummary {
   readonly candidates: number
   /** The time of the statement. */
   readonly now: Date
-  /** Whether another worker held an organization. */
+  /** Whether another worker held an organization, or took a delivery in between. */
   readonly is_contended: boolean
   /** Whether something available was left, because an organization, an endpoint or the claim took as much as it may. */
   readonly is_left: boolean
@@ -55,13 +55,18 @@ const columns = `
 
 /**
  * The CTEs that lease the rows of the step `picked` (`endpoint_id`, `delivery_id`, `due_at`) and count them in their organizations, and the rows
- * that an attempt needs. `picked` has locked its rows and left out those that another session has locked: all organizations would
- * wait for them.
+ * that an attempt needs. `stillWaits` tells that nothing has become of a delivery since the snapshot, by a condition that no partial
+ * index has: rows are found by their key, also in a partition that was empty when the statement was planned.
  *
  * The first claim of a delivery changes no indexed column; that of a retry takes it out of the index of failures. No index contains
- * lease times: `next_lease_check_at` has the next.
+ * lease times: `next_lease_check_at` has the next. A row that another session has locked is left to a later claim, because all
+ * organizations would wait for it.
  */
-export const makeLease = (sql: SqlClient.SqlClient, { leaseMs, now }: Pick<ClaimParameters, "leaseMs" | "now">) => {
+export const makeLease = (
+  sql: SqlClient.SqlClient,
+  { leaseMs, now }: Pick<ClaimParameters, "leaseMs" | "now">,
+  stillWaits: Statement.Fragment
+) => {
   const expiresAt = sql`${now} + ${leaseMs}::float8 * interval '1 millisecond'`
   return {
     steps: sql`
@@ -69,8 +74,14 @@ export const makeLease = (sql: SqlClient.SqlClient, { leaseMs, now }: Pick<Claim
         UPDATE deliveries SET
           status = 'delivering', failure_status = NULL, is_due = true, lease_expires_at = ${expiresAt},
           fencing_token = fencing_token + 1, next_retry_at = NULL, updated_at = greatest(updated_at, ${now})
-        FROM picked
-        WHERE deliveries.endpoint_id = picked.endpoint_id AND deliveries.id = delivery_id
+        FROM (
+          SELECT picked.* FROM picked CROSS JOIN LATERAL (
+            SELECT FROM deliveries
+            WHERE deliveries.endpoint_id = picked.endpoint_id AND deliveries.id = delivery_id
+            LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) AS unlocked
+        ) AS picked
+        WHERE deliveries.endpoint_id = picked.endpoint_id AND deliveries.id = delivery_id AND deliveries.lease_expires_at IS NULL AND ${stillWaits}
         RETURNING deliveries.id, organization_id, deliveries.endpoint_id, event_id, fencing_token, attempt_count, last_attempted_at,
                   picked.due_at AS available_at
       ), counted AS (
@@ -104,7 +115,7 @@ export const makeLease = (sql: SqlClient.SqlClient, { leaseMs, now }: Pick<Claim
  * - `scan`: the endpoints with something available, in order, one index lookup each.
  * - `organization`: the counts of their organizations, locked; those that another worker holds are skipped. A row is read as
  *   it is now, not as of the snapshot.
- * - `candidate`: the oldest deliveries of each endpoint, locked, as many as it may take: one while it is new or slow.
+ * - `candidate`: the oldest deliveries of each endpoint, as many as it may take: one while it is new or slow.
  * - `picked`: gives out the slots of each organization, each to the endpoint with the fewest in flight. An endpoint may have
  *   as many in flight as its organization has free slots, so that endpoints that hang leave slots for others; the only
  *   endpoint of an organization may take all.
@@ -112,7 +123,7 @@ export const makeLease = (sql: SqlClient.SqlClient, { leaseMs, now }: Pick<Claim
  */
 export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): Statement.Statement<ClaimRow> => {
   const { after, afterSlow, endpoints, limit, perOrganization, since, slow } = parameters
-  const { rows, steps } = makeLease(sql, parameters)
+  const { rows, steps } = makeLease(sql, parameters, sql`deliveries.is_due IS NOT FALSE`)
   return sql<ClaimRow>`
     WITH RECURSIVE scan (organization_id, endpoint_id, due_at, position) AS (
       SELECT NULL::text COLLATE "C", ${after}::text COLLATE "C", NULL::timestamptz, 0
@@ -161,7 +172,7 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
         SELECT delivery_id, due_at, row_number() OVER (ORDER BY due_at)::int - 1 AS nth FROM (
           SELECT id AS delivery_id, due_at FROM deliveries
           WHERE is_due AND lease_expires_at IS NULL AND endpoint_id = scanned.endpoint_id AND due_at >= endpoint_since
-          ORDER BY endpoint_id, due_at LIMIT greatest(0, quota) FOR UPDATE SKIP LOCKED
+          ORDER BY endpoint_id, due_at LIMIT greatest(0, quota)
         ) AS oldest
       ) AS oldest
     ), picked AS MATERIALIZED (
@@ -181,7 +192,8 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
     FROM (
       SELECT max(position) AS scanned, max(endpoint_id) AS last, min(due_at) AS oldest, ${parameters.now} AS now,
              (SELECT count(*)::int FROM candidate) AS candidates,
-             count(DISTINCT organization_id) > (SELECT count(*) FROM organization) AS is_contended,
+             count(DISTINCT organization_id) > (SELECT count(*) FROM organization)
+               OR (SELECT count(*) FROM picked) > (SELECT count(*) FROM claimed) AS is_contended,
              (SELECT count(*) FROM candidate) > (SELECT count(*) FROM picked) OR max(position) > (
                SELECT count(*) FROM (SELECT FROM candidate GROUP BY endpoint_id HAVING count(*) < max(quota)) AS exhausted
              ) AS is_left

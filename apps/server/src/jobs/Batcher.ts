@@ -54,6 +54,7 @@ export const make = <Entry, Answer, E>({
     interface Pending {
       readonly entry: Entry
       readonly resume: (answer: Effect.Effect<Answer, E>) => void
+      isGone: boolean
     }
     // In order of arrival. Interrupted callers remove their entries.
     const waiting = new Set<Pending>()
@@ -93,8 +94,9 @@ export const make = <Entry, Answer, E>({
       })
 
     // From now on the entries of this owner, and these first, are written by a fiber of its own.
-    const separate = (name: string, first: ReadonlyArray<Pending>): Effect.Effect<void> =>
+    const separate = (name: string, batch: ReadonlyArray<Pending>): Effect.Effect<void> =>
       Effect.suspend(() => {
+        const first = batch.filter(({ isGone }) => !isGone)
         const queue = apart.get(name)
         if (queue !== undefined) {
           for (const pending of first) queue.add(pending)
@@ -108,16 +110,18 @@ export const make = <Entry, Answer, E>({
 
     const writeApart = (queue: Set<Pending>): Effect.Effect<unknown> => {
       let idleTimes = 0
-      const writeNext = Effect.suspend(() => {
+      const wait = Effect.suspend(() => Effect.as(Effect.sleep(idle.every), ++idleTimes === idle.times))
+      const writeOne = Effect.suspend(() => {
         const one = takeFrom(queue, 1)
-        if (one.length === 0) return Effect.as(Effect.sleep(idle.every), ++idleTimes === idle.times)
+        if (one.length === 0) return Effect.succeed(false)
         idleTimes = 0
-        return Effect.map(apartTurn.withPermit(writeAll(one)), (exit) => {
+        return Effect.map(writeAll(one), (exit) => {
           resumeAll(one, exit)
           return !fails(exit, owner?.concerns)
         })
       })
-      return Effect.repeat(writeNext, { until: (isOver) => isOver })
+      const next = Effect.suspend(() => (queue.size === 0 ? wait : apartTurn.withPermit(writeOne)))
+      return Effect.repeat(next, { until: (isOver) => isOver })
     }
 
     const rejoin = (name: string, queue: Set<Pending>) =>
@@ -144,9 +148,12 @@ export const make = <Entry, Answer, E>({
 
     return (entry) =>
       Effect.callback<Answer, E>((resume) => {
-        const pending: Pending = { entry, resume }
+        const pending: Pending = { entry, resume, isGone: false }
         queueOf(pending).add(pending)
         if (waiting.size > 0) nonEmpty.openUnsafe()
-        return Effect.sync(() => void queueOf(pending).delete(pending))
+        return Effect.sync(() => {
+          pending.isGone = true
+          queueOf(pending).delete(pending)
+        })
       })
   })

@@ -14,6 +14,8 @@ const memory = Layer.merge(TokenBuckets.layerMemory, SlidingWindows.layerMemory)
 // A Redis that does not answer is logged at the start, before there are requests.
 const askOnce = Effect.gen(function* () {
   const redis = yield* Redis.Redis
+  // A first connection may take longer than a call.
+  yield* Effect.ignore(Effect.timeout(redis.send("PING"), "2 seconds"))
   yield* (yield* RedisBreaker.RedisBreaker).orElse(Effect.as(redis.send("PING"), 0), Effect.void)
 })
 

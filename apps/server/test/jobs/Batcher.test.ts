@@ -166,4 +166,31 @@ describe("Batcher", () => {
       assert.deepStrictEqual(written.at(-1), [7, 8])
     })
   )
+
+  it.effect("writes nothing apart for a caller that was interrupted before its turn", () =>
+    Effect.gen(function* () {
+      const written: Array<ReadonlyArray<number>> = []
+      const add = yield* Batcher.make<number, string, "locked">({
+        atOnce: 1,
+        atMost: 8,
+        isShared: () => false,
+        owner: { of: () => "one", concerns: () => true },
+        write: (entries) =>
+          Effect.andThen(
+            Effect.sync(() => void written.push(entries)),
+            Effect.delay(Effect.fail("locked" as const), "3 seconds")
+          )
+      })
+      const [, second, third, fourth] = yield* Effect.forEach([1, 2, 3, 4], (entry) =>
+        Effect.forkChild(Effect.exit(add(entry)))
+      )
+      yield* settled
+      yield* Fiber.interrupt(second!)
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.interrupt(third!)
+      yield* TestClock.adjust("6 seconds")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(fourth!)))
+      assert.deepStrictEqual(written, [[1, 2, 3, 4], [1], [4]])
+    })
+  )
 })

@@ -80,6 +80,9 @@ const smallBytes = 16 * 1024
 
 const maySystemHoldMuch = (socket: Duplex): boolean => ((socket as Partial<Socket>).bytesWritten ?? 0) > smallBytes
 
+/** How long a client may go on with a body in chunks after its answer, in milliseconds. */
+const lateMs = 10_000
+
 // After a close, the system keeps what the client does not read, for minutes, and nobody counts the connection any more.
 const dropWithin = (socket: Duplex, milliseconds: number): void => {
   const drop = () => (maySystemHoldMuch(socket) ? (socket as Socket).resetAndDestroy() : socket.destroy())
@@ -191,7 +194,9 @@ class Connection {
     if (this.late <= maxChunkedPiece) return false
     this.isEnding = true
     this.unread = nothing
-    closeSoon(this.options.socket)
+    // Many clients read no answer before they have sent everything: what still comes is discarded meanwhile.
+    this.options.socket.end()
+    dropWithin(this.options.socket, lateMs)
     return true
   }
 

@@ -79,9 +79,11 @@ const upload = Effect.fnUntraced(function* (
   })
   while (true) {
     const error: CallFailed | undefined = yield* Effect.match(
-      Effect.raceFirst(
-        LaneCalls.storageCall(process, lane, "uploadPart", system.client.uploadPart(part, encrypted)),
-        reportSlow
+      LaneCalls.storageCall(
+        process,
+        lane,
+        "uploadPart",
+        Effect.raceFirst(system.client.uploadPart(part, encrypted), reportSlow)
       ),
       { onFailure: (failed) => failed, onSuccess: () => undefined }
     )

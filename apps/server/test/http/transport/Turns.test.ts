@@ -1,5 +1,6 @@
 /** Requests that a connection sends ahead, on real sockets. */
 import { once } from "node:events"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
 import { setFlagsFromString } from "node:v8"
@@ -195,6 +196,23 @@ describe("a connection that sends requests ahead", () => {
     await serve((request, response) => response.writeHead(200, { "Content-Length": 2 }).end(request.url))
     const body = postChunks("/1", ...Array<string>(50_000).fill("x"))
     assert.deepStrictEqual(bodies(await exchange([body + get("/2") + last.replace("last", "3")])), ["/1"])
+  })
+
+  it("has an answer read by a client that sends all of a body in chunks before", async () => {
+    await serve((request, response) => response.writeHead(200, { "Content-Length": 2 }).end(request.url))
+    const socket = await open()
+    const faults: Array<unknown> = []
+    socket.on("error", (error) => faults.push(error))
+    socket.write(postChunks("/1", ...Array<string>(10_000).fill("x")).slice(0, -5))
+    for (let n = 0; n < 15; n++) {
+      await sleep(100)
+      socket.write("1\r\nx\r\n".repeat(1000))
+    }
+    let text = ""
+    socket.on("data", (chunk) => (text += chunk.toString("latin1")))
+    while (!text.endsWith("/1") && faults.length === 0) await sleep(10)
+    assert.isEmpty(faults)
+    assert.deepStrictEqual(bodies(text), ["/1"])
   })
 
   it("has a body in chunks parsed only as far as it is read", async () => {

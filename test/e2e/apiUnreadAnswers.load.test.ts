@@ -18,7 +18,7 @@ describe("a tenant that does not read its pages", () => {
     const server = await startServer({
       ...database.settings,
       GOVOICE_ROLE: "api",
-      NODE_OPTIONS: "--max-old-space-size=200"
+      NODE_OPTIONS: "--max-old-space-size=300"
     })
     const sockets: Array<Socket> = []
     try {

@@ -90,7 +90,9 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
     const spendAndInsert = (
       spent: Uint8Array,
       next: Uint8Array,
-      { expiresAt, now, sessionId }: { readonly now: Date; readonly expiresAt: Date; readonly sessionId?: string }
+      now: Date,
+      expiresAt: Date,
+      sessionId: string | undefined
     ) => sql<Row>`
       WITH spent AS (
         UPDATE refresh_tokens SET spent_at = ${now}
@@ -145,8 +147,7 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
 
     const spend = Effect.fnUntraced(function* (spent: Uint8Array, next: Uint8Array, now: number, sessionId?: string) {
       const expiresAt = new Date(now + lifetime * 1000)
-      const session = sessionId === undefined ? {} : { sessionId }
-      return (yield* Effect.orDie(spendAndInsert(spent, next, { now: new Date(now), expiresAt, ...session })))[0]
+      return (yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), expiresAt, sessionId)))[0]
     })
 
     return {

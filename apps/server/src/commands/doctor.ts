@@ -515,17 +515,17 @@ export const checkServing = ({
 const redisTimeoutMs = 5000
 
 /** Asks the Redis of the limits, which workers have no use for. */
-export const checkRedis = (
-  { redisUrl, role }: Pick<SettingsShape, "redisUrl" | "role">,
-  timeoutMs = redisTimeoutMs
-): Effect.Effect<ReadonlyArray<Finding>> => {
+export const checkRedis = ({
+  redisUrl,
+  role
+}: Pick<SettingsShape, "redisUrl" | "role">): Effect.Effect<ReadonlyArray<Finding>> => {
   if (redisUrl === undefined || role === "worker") return Effect.succeed([])
   const { host } = new URL(redisUrl)
   return Effect.flatMap(Redis.Redis, (redis) => redis.send("PING")).pipe(
     Effect.provide(RedisClient.layer(redisUrl)),
     Effect.timeoutOrElse({
-      duration: timeoutMs,
-      orElse: () => Effect.fail(new Error(`no answer within ${timeoutMs} ms`))
+      duration: redisTimeoutMs,
+      orElse: () => Effect.fail(new Error(`no answer within ${redisTimeoutMs} ms`))
     }),
     Effect.match({
       onSuccess: () => [ok("redis", `${host} answers`)],

@@ -18,7 +18,7 @@ describe("a tenant that does not read its pages", () => {
     const server = await startServer({
       ...database.settings,
       GOVOICE_ROLE: "api",
-      NODE_OPTIONS: "--max-old-space-size=300"
+      NODE_OPTIONS: "--max-old-space-size=150"
     })
     const sockets: Array<Socket> = []
     try {
@@ -51,7 +51,7 @@ describe("a tenant that does not read its pages", () => {
       }
       assert.isNull(server.process.exitCode)
       // The garbage of the heap, and what may wait. All pages together have a gigabyte and a half.
-      assert.isBelow((await mostMemory()) - before, 450_000)
+      assert.isBelow((await mostMemory()) - before, 350_000)
     } finally {
       for (const socket of sockets) socket.destroy()
       await server.stop()

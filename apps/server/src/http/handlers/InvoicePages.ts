@@ -18,9 +18,12 @@ const slots = Slots.make({
 
 /** Answers with a page of an organization, when it is its turn. */
 export const answer = <A, E, R>(organizationId: Ids.OrganizationId, page: Effect.Effect<A, E, R>) =>
-  // The records have the shape of the answer. Not encoded by the schema, which would do it after the turn.
+  // The records have the shape of the answer. Not encoded by the schema, which would do it after the turn. As bytes, because Node
+  // keeps a copy of a text with the head of the answer, until the client has read it.
   slots
     .run(organizationId)(
-      Effect.map(page, (list) => HttpServerResponse.text(JSON.stringify(list), { contentType: "application/json" }))
+      Effect.map(page, (list) =>
+        HttpServerResponse.uint8Array(Buffer.from(JSON.stringify(list)), { contentType: "application/json" })
+      )
     )
     .pipe(Effect.catchTag("NoSlot", () => Throttling.failWithoutTurn))

@@ -104,11 +104,7 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
           "The clock of this process differs from the clock of the database. Synchronize both, for example with NTP."
         ).pipe(Effect.annotateLogs({ offsetMs: ofProcessMs }))
       }
-    }).pipe(
-      Effect.catchCause((cause) =>
-        OutageLog.report(cause, Effect.logWarning("The clock of the database could not be read; retrying", cause))
-      )
-    )
+    }).pipe(OutageLog.tolerate("clock", "The clock of the database could not be read; retrying"))
 
     const isDue = () => {
       if (wasStepped()) dueAt = -Infinity

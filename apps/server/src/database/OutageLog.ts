@@ -6,6 +6,7 @@
  */
 import { Cause, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import * as SqlErrors from "./SqlErrors.ts"
@@ -21,6 +22,17 @@ export const report = <R>(cause: Cause.Cause<unknown>, otherwise: Effect.Effect<
     const error = Cause.squash(cause)
     return SqlErrors.isTransient(error) ? failure(error) : otherwise
   })
+
+/** Logs and counts an iteration of a loop that fails, whatever the reason, so that the loop goes on. The iteration has no result then. */
+export const tolerate =
+  (loop: EngineMetrics.Loop, message: string) =>
+  <A, E, R>(iteration: Effect.Effect<A, E, R>): Effect.Effect<A | undefined, never, R> =>
+    Effect.catchCause(iteration, (cause) =>
+      report(cause, Effect.logWarning(message, cause)).pipe(
+        Effect.andThen(EngineMetrics.countFailedIteration(loop)),
+        Effect.as(undefined)
+      )
+    )
 
 /** Records that a statement succeeded. */
 export const success: Effect.Effect<void> = Effect.flatMap(OutageLog, (log) => log.success)

@@ -11,7 +11,6 @@ import * as OutageLog from "../database/OutageLog.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import * as LeaseTime from "../jobs/LeaseTime.ts"
 import * as SpareProcess from "../jobs/SpareProcess.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import { Settings } from "../settings/Settings.ts"
 import { claimAlone } from "./alone.sql.ts"
@@ -93,17 +92,10 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
         if (delivery === undefined) return false
         yield* deliver(delivery, leasedUntil)
         return true
-      }).pipe(
-        Effect.catchCause((cause) =>
-          OutageLog.report(cause, Effect.logError("Round of the alone worker failed; retrying", cause)).pipe(
-            Effect.andThen(EngineMetrics.countFailedIteration("alone")),
-            Effect.as(false)
-          )
-        )
-      )
+      }).pipe(OutageLog.tolerate("alone", "Round of the alone worker failed; retrying"))
 
       const fiber = yield* Effect.uninterruptible(iteration).pipe(
-        Effect.flatMap((hasMore) => (hasMore ? Effect.yieldNow : Effect.sleep(pollInterval))),
+        Effect.flatMap((hasMore) => (hasMore === true ? Effect.yieldNow : Effect.sleep(pollInterval))),
         Effect.forever,
         Effect.forkDetach
       )

@@ -3,7 +3,7 @@
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as OutageLog from "../database/OutageLog.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import type * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { type Notifier, pollIntervalMs } from "./Notifier.ts"
 import * as WorkerProgress from "./WorkerProgress.ts"
 
@@ -47,13 +47,13 @@ export const run = (options: {
     Effect.uninterruptible,
     Effect.tap(WorkerProgress.record(options.kind)),
     Effect.flatMap(sleep),
-    Effect.catchCause((cause) =>
-      OutageLog.report(cause, Effect.logWarning(`Worker iteration for ${options.kind} failed; retrying`, cause)).pipe(
-        Effect.andThen(EngineMetrics.countFailedIteration(options.kind)),
-        Effect.andThen(Effect.sleep(failureDelay)),
-        Effect.andThen(Effect.sync(() => (woken = true)))
-      )
-    )
+    Effect.as(true),
+    OutageLog.tolerate(options.kind, `Worker iteration for ${options.kind} failed; retrying`),
+    Effect.flatMap((succeeded) => {
+      if (succeeded) return Effect.void
+      woken = true
+      return Effect.sleep(failureDelay)
+    })
   )
 
   return Effect.andThen(WorkerProgress.watch(options.kind), Effect.asVoid(Effect.forkScoped(Effect.forever(iteration))))

@@ -7,7 +7,6 @@ import { SqlClient } from "effect/sql"
 import * as OutageLog from "../database/OutageLog.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import { disableFailing } from "../deliveries/notices.sql.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Mailer from "./Mailer.ts"
 import { Notices } from "./Notices.ts"
@@ -70,15 +69,9 @@ export const makeSteps = Effect.gen(function* () {
 export const layer: Layer.Layer<never, never, Notices | Settings | SqlClient.SqlClient> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { disable, sendDue } = yield* makeSteps
-    const tolerant = (step: Effect.Effect<void>) =>
-      Effect.catchCause(step, (cause) =>
-        Effect.andThen(
-          OutageLog.report(cause, Effect.logWarning("Notices failed; retrying", cause)),
-          EngineMetrics.countFailedIteration("notices")
-        )
-      )
     for (const step of [disable, sendDue]) {
-      yield* Effect.forkScoped(Effect.repeat(tolerant(step), Schedule.spaced(every)))
+      const iteration = step.pipe(OutageLog.tolerate("notices", "Notices failed; retrying"))
+      yield* Effect.forkScoped(Effect.repeat(iteration, Schedule.spaced(every)))
     }
   })
 )

@@ -34,10 +34,8 @@ export const layer: Layer.Layer<never, never, PasswordResets | Settings> = Layer
       return yield* sendDue
     })
 
-    const iterate = Effect.catchCause(sendDue, (cause) =>
-      OutageLog.report(cause, Effect.logWarning("Mails not sent; retrying", cause))
-    )
-    yield* Effect.replicateEffect(Effect.forkScoped(Effect.repeat(iterate, Schedule.spaced(every))), atOnce, {
+    const iteration = sendDue.pipe(OutageLog.tolerate("password_resets", "Mails not sent; retrying"))
+    yield* Effect.replicateEffect(Effect.forkScoped(Effect.repeat(iteration, Schedule.spaced(every))), atOnce, {
       discard: true
     })
   })

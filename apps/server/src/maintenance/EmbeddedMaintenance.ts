@@ -8,7 +8,6 @@ import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Shared } from "../database/Database.ts"
 import * as OutageLog from "../database/OutageLog.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as MonotonicTime from "../observability/MonotonicTime.ts"
 
 const every = Schedule.spaced("1 minute")
@@ -69,12 +68,7 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
     if (yield* Shared) return
     const checkpoint = yield* makeCheckpoint
     const maintain = Effect.andThen(vacuum, checkpoint).pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          OutageLog.report(cause, Effect.logWarning("Database maintenance failed", cause)),
-          EngineMetrics.countFailedIteration("maintenance")
-        )
-      )
+      OutageLog.tolerate("maintenance", "Database maintenance failed")
     )
     yield* Effect.forkScoped(Effect.repeat(maintain, every))
   })

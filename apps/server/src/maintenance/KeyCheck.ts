@@ -6,7 +6,6 @@ import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, keyIdOf, KeyUnavailable } from "../crypto/KeyRing.ts"
 import * as OutageLog from "../database/OutageLog.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { type SealedColumn, sealedColumns } from "./SealedColumns.ts"
 
@@ -90,14 +89,7 @@ const watch = Effect.gen(function* () {
     if (problem === undefined && logged !== undefined)
       yield* Effect.logInfo("The encryption keys open all samples again")
     logged = problem
-  }).pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(
-        OutageLog.report(cause, Effect.logWarning("Key check failed", cause)),
-        EngineMetrics.countFailedIteration("key_check")
-      )
-    )
-  )
+  }).pipe(OutageLog.tolerate("key_check", "Key check failed"))
   yield* Effect.sleep("1 minute")
   yield* Effect.repeat(once, everyMinute)
 })

@@ -155,20 +155,15 @@ const count = Effect.fnUntraced(function* (pruned: Pruned) {
 export const layerScheduled: Layer.Layer<never, never, Pruner> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { prune } = yield* Pruner
-    const tolerant = prune.pipe(
+    const iteration = prune.pipe(
       Effect.tap(count),
       Effect.tap((pruned) =>
         Object.values<number>({ ...pruned }).some((count) => count > 0)
           ? Effect.annotateLogs(Effect.logInfo("Pruned expired records"), { ...pruned })
           : Effect.void
       ),
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          OutageLog.report(cause, Effect.logWarning("Pruning failed", cause)),
-          EngineMetrics.countFailedIteration("pruner")
-        )
-      )
+      OutageLog.tolerate("pruner", "Pruning failed")
     )
-    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.jittered(Schedule.spaced(every))))
+    yield* Effect.forkScoped(Effect.repeat(iteration, Schedule.jittered(Schedule.spaced(every))))
   })
 )

@@ -152,14 +152,7 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient | Settings> = 
   Effect.gen(function* () {
     const { metricsPort } = yield* Settings
     if (metricsPort === undefined) return
-    const tolerant = refresh.pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(
-          OutageLog.report(cause, Effect.logWarning("Queue gauges could not be read", cause)),
-          EngineMetrics.countFailedIteration("gauges")
-        )
-      )
-    )
-    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(`${everySeconds} seconds`)))
+    const iteration = refresh.pipe(OutageLog.tolerate("gauges", "Queue gauges could not be read"))
+    yield* Effect.forkScoped(Effect.repeat(iteration, Schedule.spaced(`${everySeconds} seconds`)))
   })
 )

@@ -121,14 +121,28 @@ export const staleCompletions = counter<WorkQueue>(
 )
 
 /** Everything that runs again and again. */
-export type Loop = WorkQueue | "alone" | "pruner" | "gauges" | "maintenance" | "key_check" | "notices"
+export const loops = [
+  ...workQueues,
+  "alone",
+  "announced_failures",
+  "clock",
+  "gauges",
+  "key_check",
+  "maintenance",
+  "notices",
+  "password_resets",
+  "pruner"
+] as const
+
+/** A loop. */
+export type Loop = (typeof loops)[number]
 
 /** Iterations that failed, by loop. */
 export const failedIterations = counter<Loop>(
   "govoice_failed_iterations_total",
   "Iterations of the loops of this process that failed, by loop",
   "loop",
-  [...workQueues, "alone", "pruner", "gauges", "maintenance", "key_check", "notices"]
+  loops
 )
 
 /** Counts an iteration that failed and will be repeated. */

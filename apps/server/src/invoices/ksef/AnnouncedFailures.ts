@@ -6,10 +6,9 @@
  */
 import type { KsefClient } from "@govoice/ksef/client"
 import { WorkingDays } from "@govoice/ksef/format"
-import { Cause, Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as OutageLog from "../../database/OutageLog.ts"
-import { reasonOf } from "../../observability/reasonOf.ts"
 import { NationalSystem } from "./NationalSystem.ts"
 
 const every = "10 minutes"
@@ -85,14 +84,9 @@ export const layer: Layer.Layer<never, never, SqlClient.SqlClient> = Layer.effec
   Effect.gen(function* () {
     const system = yield* NationalSystem
     if (system === undefined) return
-    const tolerant = Effect.catchCause(round(system.client), (cause) =>
-      OutageLog.report(
-        cause,
-        Effect.annotateLogs(Effect.logWarning("The beacon of KSeF could not be read"), {
-          reason: reasonOf(Cause.squash(cause))
-        })
-      )
+    const iteration = round(system.client).pipe(
+      OutageLog.tolerate("announced_failures", "The announced failures of KSeF could not be read")
     )
-    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(every)))
+    yield* Effect.forkScoped(Effect.repeat(iteration, Schedule.spaced(every)))
   })
 )

@@ -189,7 +189,7 @@ const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
 const keepLeases = (worker: Worker) =>
   renew(worker).pipe(
     Effect.timeout(Duration.millis(worker.leaseMs / 3)),
-    Effect.catchCause((cause) => OutageLog.report(cause, Effect.logWarning("Lane leases could not be renewed", cause))),
+    OutageLog.tolerate("lanes", "Lane leases could not be renewed"),
     Effect.andThen(stopExpired(worker))
   )
 
@@ -233,16 +233,14 @@ const logTroubles = Effect.fnUntraced(function* ({ process, reasons }: Worker) {
   yield* log(ended, Effect.logInfo("Invoices of a taxpayer do not wait for KSeF any more"))
 })
 
-const tolerant = <E>(effect: Effect.Effect<unknown, E>, message: string) =>
-  Effect.catchCause(effect, (cause) => OutageLog.report(cause, Effect.logWarning(message, cause)))
-
 const rescue = (worker: Worker) =>
   Effect.all(
     [
-      tolerant(Effect.andThen(worker.queue.rescue, worker.showMissing), "Lanes could not be rescued"),
-      tolerant(
-        Effect.andThen(showReasons(worker), logTroubles(worker)),
-        "The reasons of waiting invoices could not be stored"
+      Effect.andThen(worker.queue.rescue, worker.showMissing).pipe(
+        OutageLog.tolerate("lanes", "Lanes could not be rescued")
+      ),
+      Effect.andThen(showReasons(worker), logTroubles(worker)).pipe(
+        OutageLog.tolerate("lanes", "The reasons of waiting invoices could not be stored")
       )
     ],
     { discard: true }
@@ -261,7 +259,9 @@ const readBeacon = Effect.fnUntraced(function* (
     )
   }
   process.outage.report(beacon?.status)
-  yield* tolerant(process.outage.tell(store.explain), "The reason of an outage could not be stored")
+  yield* process.outage
+    .tell(store.explain)
+    .pipe(OutageLog.tolerate("lanes", "The reason of an outage could not be stored"))
 })
 
 /** Asks KSeF for its keys while the circuit breaker is open, unless it said when to ask again. */

@@ -1,36 +1,6 @@
-/** The parts of the statement of the queue gauges that read deliveries. */
+/** The queues of deliveries, and which deliveries wait for the concurrency limit of their organization. */
 import type { Ids } from "@govoice/core"
 import type { Statement } from "effect/sql"
-import type { Cte } from "../database/Cte.ts"
-
-/** The limits of the gauges: how many entries are counted, and among how many endpoints the oldest delivery is searched. */
-export interface GaugeParameters {
-  readonly exactUpTo: number
-  readonly maxEndpoints: number
-  /** The concurrency limit of each organization. */
-  readonly perOrganization: number
-}
-
-const oldestOfEndpoint: Cte<GaugeParameters> = {
-  name: "oldest_of_endpoint",
-  does: "Reads the oldest available delivery of each endpoint, for a limited number of endpoints.",
-  reads: ["deliveries"],
-  returns: ["organization_id", "endpoint_id", "due_at", "position"],
-  query: (sql, { maxEndpoints }) => sql`
-    (
-      SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries WHERE is_due AND lease_expires_at IS NULL
-      ORDER BY endpoint_id, due_at LIMIT 1
-    )
-    UNION ALL
-    SELECT next.*, oldest_of_endpoint.position + 1
-    FROM oldest_of_endpoint CROSS JOIN LATERAL (
-      SELECT organization_id, endpoint_id, due_at FROM deliveries
-      WHERE is_due AND lease_expires_at IS NULL AND endpoint_id > oldest_of_endpoint.endpoint_id
-      ORDER BY endpoint_id, due_at LIMIT 1
-    ) AS next
-    WHERE oldest_of_endpoint.position < ${maxEndpoints}::int
-  `
-}
 
 /** Joins the limits and what is in flight to rows named `waiting`, of the oldest delivery of an endpoint each. */
 const withLimits = (sql: Statement.Constructor, perOrganization: number): Statement.Fragment => sql`
@@ -71,58 +41,43 @@ export const selectLimitedSince = (
   WHERE ${isLimited(sql)}
 `
 
-const wait: Cte<GaugeParameters> = {
-  name: "wait",
-  does: "Tells which of these deliveries wait for the concurrency limit of their organization: the others could be sent.",
-  reads: ["oldest_of_endpoint", "organization_concurrency", "webhook_endpoints"],
-  returns: ["due_at", "is_limited"],
-  query: (sql, { perOrganization }) => sql`
-    SELECT due_at, ${isLimited(sql)} FROM oldest_of_endpoint AS waiting ${withLimits(sql, perOrganization)}
-  `
-}
-
-const deliveriesQueue: Cte<GaugeParameters> = {
-  name: "deliveries_queue",
-  does: "Counts the available deliveries up to a limit, and finds the oldest that could be sent.",
-  reads: ["deliveries", "wait"],
-  returns: ["queue", "index", "n", "oldest"],
-  query: (sql, { exactUpTo }) => sql`
-    SELECT 'deliveries', 'deliveries_due_idx', (
-      SELECT count(*) FROM (
-        SELECT FROM deliveries WHERE is_due AND lease_expires_at IS NULL
-        ORDER BY endpoint_id, due_at LIMIT ${exactUpTo}::int
-      ) AS entry
-    ), (SELECT min(due_at) FROM wait WHERE NOT is_limited)
-  `
-}
-
-const limitedQueue: Cte<GaugeParameters> = {
-  name: "limited_queue",
-  does: "Finds the oldest delivery that waits for the concurrency limit of its organization. They are not counted.",
-  reads: ["wait"],
-  returns: ["queue", "index", "n", "oldest"],
-  query: (sql) => sql`SELECT 'limited', 'deliveries_due_idx', 0, (SELECT min(due_at) FROM wait WHERE is_limited)`
-}
-
-const retriesQueue: Cte<GaugeParameters> = {
-  name: "retries_queue",
-  does: "Counts the scheduled retries up to a limit, and finds the oldest.",
-  reads: ["deliveries"],
-  returns: ["queue", "index", "n", "oldest"],
-  query: (sql, { exactUpTo }) => sql`
-    SELECT 'retries', 'deliveries_retries_idx', (
-      SELECT count(*) FROM (
-        SELECT FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT ${exactUpTo}::int
-      ) AS entry
-    ), (SELECT due_at FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT 1)
-  `
-}
-
-/** Count the available deliveries and the scheduled retries: `deliveries_queue`, `limited_queue` and `retries_queue`. */
-export const deliveryQueues: ReadonlyArray<Cte<GaugeParameters>> = [
-  oldestOfEndpoint,
-  wait,
-  deliveriesQueue,
-  limitedQueue,
-  retriesQueue
-]
+/**
+ * Counts the available deliveries and the scheduled retries up to a limit, and finds the oldest: of those available, the one that could
+ * be sent, and as `limited` the one that waits for the limit of its organization. They are searched among so many endpoints: the index
+ * leads from the oldest of one to that of the next.
+ */
+export const deliveryQueues = (
+  sql: Statement.Constructor,
+  options: { readonly exactUpTo: number; readonly maxEndpoints: number; readonly perOrganization: number }
+): Statement.Fragment => sql`
+  WITH RECURSIVE oldest_of_endpoint (organization_id, endpoint_id, due_at, position) AS (
+    (
+      SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries WHERE is_due AND lease_expires_at IS NULL
+      ORDER BY endpoint_id, due_at LIMIT 1
+    )
+    UNION ALL
+    SELECT next.*, oldest_of_endpoint.position + 1
+    FROM oldest_of_endpoint CROSS JOIN LATERAL (
+      SELECT organization_id, endpoint_id, due_at FROM deliveries
+      WHERE is_due AND lease_expires_at IS NULL AND endpoint_id > oldest_of_endpoint.endpoint_id
+      ORDER BY endpoint_id, due_at LIMIT 1
+    ) AS next
+    WHERE oldest_of_endpoint.position < ${options.maxEndpoints}::int
+  ), wait (due_at, is_limited) AS (
+    SELECT due_at, ${isLimited(sql)} FROM oldest_of_endpoint AS waiting ${withLimits(sql, options.perOrganization)}
+  )
+  SELECT 'deliveries', 'deliveries_due_idx', (
+    SELECT count(*) FROM (
+      SELECT FROM deliveries WHERE is_due AND lease_expires_at IS NULL
+      ORDER BY endpoint_id, due_at LIMIT ${options.exactUpTo}::int
+    ) AS entry
+  ), (SELECT min(due_at) FROM wait WHERE NOT is_limited)
+  UNION ALL
+  SELECT 'limited', 'deliveries_due_idx', 0, (SELECT min(due_at) FROM wait WHERE is_limited)
+  UNION ALL
+  SELECT 'retries', 'deliveries_retries_idx', (
+    SELECT count(*) FROM (
+      SELECT FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT ${options.exactUpTo}::int
+    ) AS entry
+  ), (SELECT due_at FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT 1)
+`

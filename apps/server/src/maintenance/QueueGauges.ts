@@ -10,20 +10,19 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Cte from "../database/Cte.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { invoicesQueue } from "../invoices/gauges.sql.ts"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import * as KsefMetrics from "../invoices/ksef/KsefMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
-import { deliveryQueues, type GaugeParameters } from "../deliveries/gauges.sql.ts"
+import { deliveryQueues } from "../deliveries/gauges.sql.ts"
 
 /** How often the gauges are read, in seconds. */
 export const everySeconds = 15
 
 const exactUpTo = 10_000
-const endpoints = 1000
+const maxEndpoints = 1000
 
 interface Row {
   readonly queue: EngineMetrics.Queue | "limited"
@@ -31,29 +30,20 @@ interface Row {
   readonly oldest: Date | null
 }
 
-const queueDepths: Cte.CteStatement<GaugeParameters> = {
-  name: "queue depths",
-  does: "Reads the depth and the oldest entry of each queue.",
-  ctes: [invoicesQueue, ...deliveryQueues],
-  query: (sql, { exactUpTo }) => sql`
-    SELECT queue, oldest, CASE WHEN n < ${exactUpTo}::int THEN n ELSE greatest(n, (
-             SELECT sum(greatest(0, reltuples))::bigint FROM (
-               SELECT to_regclass(index) UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(index)
-             ) AS one (oid) JOIN pg_class USING (oid)
-           )) END::int AS depth
-    FROM (
-      SELECT * FROM invoices_queue
-      UNION ALL SELECT * FROM deliveries_queue
-      UNION ALL SELECT * FROM limited_queue
-      UNION ALL SELECT * FROM retries_queue
-    ) AS counted
-  `
-}
-
 /** Reads the queues once. `perOrganization` is the concurrency limit of each organization. */
 export const read = (perOrganization: number) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Cte.make<Row, GaugeParameters>(sql, queueDepths, { exactUpTo, maxEndpoints: endpoints, perOrganization })
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<Row>`
+      SELECT queue, oldest, CASE WHEN n < ${exactUpTo}::int THEN n ELSE greatest(n, (
+               SELECT sum(greatest(0, reltuples))::bigint FROM (
+                 SELECT to_regclass(index) UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(index)
+               ) AS one (oid) JOIN pg_class USING (oid)
+             )) END::int AS depth
+      FROM (
+        (${invoicesQueue(sql, exactUpTo)}) UNION ALL (${deliveryQueues(sql, { exactUpTo, maxEndpoints, perOrganization })})
+      ) AS counted (queue, index, n, oldest)
+    `
   )
 
 /**

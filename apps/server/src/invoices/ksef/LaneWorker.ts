@@ -274,7 +274,7 @@ const probeInTime = Effect.fnUntraced(function* (worker: Worker, now: number) {
     yield* readBeacon(worker, { isFirst: true })
   }
   // A probe within the wait that KSeF asked for would not be made.
-  const probeAt = Math.max(breaker.state.openUntil, anonymous.pausedUntil("anonymous"))
+  const probeAt = Math.max(breaker.openUntil, anonymous.pausedUntil("anonymous"))
   if (now < probeAt) return { sleepUntil: probeAt }
   keys.invalidate()
   yield* Effect.ignore(keys.get("SymmetricKeyEncryption", LaneCalls.make(process, "probe")))

@@ -1,37 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as CircuitBreaker from "../../../src/invoices/ksef/CircuitBreaker.ts"
+import { CircuitBreaker } from "../../../src/invoices/ksef/CircuitBreaker.ts"
 
 const second = 1000
 const hour = 3_600_000
 
-const failures = (count: number, everyMs: number, from = CircuitBreaker.closed) =>
-  Array.from({ length: count }, (_, index) => index * everyMs).reduce(
-    (state, at) => CircuitBreaker.failed(state, at),
-    from
-  )
+const fail = (breaker: CircuitBreaker, count: number, everyMs: number) => {
+  for (let index = 0; index < count; index++) breaker.failed(index * everyMs, false, 0)
+}
+
+const failures = (count: number, everyMs: number) => {
+  const breaker = new CircuitBreaker()
+  fail(breaker, count, everyMs)
+  return breaker
+}
 
 /** Opens it by as many probes that failed, each as soon as it may be made. */
 const openTimes = (probes: number) => {
-  let state = failures(10, 100)
-  const waits = [state.openUntil - 900]
+  const breaker = failures(10, 100)
+  const waits = [breaker.openUntil - 900]
   for (let probe = 0; probe < probes; probe++) {
-    const at = state.openUntil
-    state = CircuitBreaker.failed(state, at, true)
-    waits.push(state.openUntil - at)
+    const at = breaker.openUntil
+    breaker.failed(at, true, 0)
+    waits.push(breaker.openUntil - at)
   }
-  return { state, waits }
+  return { breaker, waits }
 }
 
 describe("CircuitBreaker", () => {
   it("opens after ten failures in a row within a minute", () => {
-    assert.isFalse(CircuitBreaker.isOpen(failures(9, 100)))
-    assert.isTrue(CircuitBreaker.isOpen(failures(10, 6000)))
-    assert.isFalse(CircuitBreaker.isOpen(failures(10, 7000)), "more than a minute")
+    assert.isFalse(failures(9, 100).isOpen)
+    assert.isTrue(failures(10, 6000).isOpen)
+    assert.isFalse(failures(10, 7000).isOpen, "more than a minute")
   })
 
   it("starts to count again after an answer", () => {
-    const answered = CircuitBreaker.succeeded(failures(9, 100))
-    assert.isFalse(CircuitBreaker.isOpen(failures(9, 100, answered)))
+    const breaker = failures(9, 100)
+    breaker.succeeded(false)
+    fail(breaker, 9, 100)
+    assert.isFalse(breaker.isOpen)
   })
 
   it("stays open for 15 seconds, doubling to five minutes with each probe that fails", () => {
@@ -41,40 +47,68 @@ describe("CircuitBreaker", () => {
     )
   })
 
+  it("stays open for as long as KSeF asked for, if that is longer", () => {
+    const breaker = failures(9, 100)
+    breaker.failed(900, false, hour)
+    assert.strictEqual(breaker.openUntil, hour)
+  })
+
   it("ignores calls that began before it opened, so that only the probe closes it", () => {
-    const { state } = openTimes(2)
-    assert.deepStrictEqual(CircuitBreaker.failed(state, state.openUntil + 1), state)
-    assert.deepStrictEqual(CircuitBreaker.succeeded(state), state)
-    assert.deepStrictEqual(CircuitBreaker.succeeded(state, true), CircuitBreaker.closed)
+    const { breaker } = openTimes(2)
+    const { openUntil } = breaker
+    breaker.failed(openUntil + 1, false, 0)
+    breaker.succeeded(false)
+    assert.isTrue(breaker.isOpen)
+    assert.strictEqual(breaker.openUntil, openUntil)
+    breaker.succeeded(true)
+    assert.isFalse(breaker.isOpen)
+    assert.strictEqual(breaker.openUntil, 0)
   })
 
   it("lets callers ask again after a second while the probe is due", () => {
-    const { openUntil } = openTimes(0).state
-    assert.strictEqual(CircuitBreaker.waitUntil(CircuitBreaker.closed, 5), 0)
-    assert.strictEqual(CircuitBreaker.waitUntil(openTimes(0).state, 1000), openUntil)
-    assert.strictEqual(CircuitBreaker.waitUntil(openTimes(0).state, openUntil + 7), openUntil + 1007)
+    assert.strictEqual(new CircuitBreaker().waitUntil(5), 0)
+    const { breaker } = openTimes(0)
+    const { openUntil } = breaker
+    assert.strictEqual(breaker.waitUntil(1000), openUntil)
+    assert.strictEqual(breaker.waitUntil(openUntil + 7), openUntil + 1007)
   })
 
   it("opens after three malformed requests within an hour, also with answers between them", () => {
-    const defects = (...times: ReadonlyArray<number>) =>
-      times.reduce((state, at) => CircuitBreaker.defect(CircuitBreaker.succeeded(state), at), CircuitBreaker.closed)
-    assert.isFalse(CircuitBreaker.isOpen(defects(0, 1)))
-    assert.isTrue(CircuitBreaker.isOpen(defects(0, 1, hour - 1)))
-    assert.isFalse(CircuitBreaker.isOpen(defects(0, 1, hour + 2)))
+    const defects = (...times: ReadonlyArray<number>) => {
+      const breaker = new CircuitBreaker()
+      for (const at of times) {
+        breaker.succeeded(false)
+        breaker.defect(at)
+      }
+      return breaker
+    }
+    assert.isFalse(defects(0, 1).isOpen)
+    assert.isTrue(defects(0, 1, hour - 1).isOpen)
+    assert.isFalse(defects(0, 1, hour + 2).isOpen)
   })
 
   it("opens after two sessions in a row whose key cannot be read", () => {
-    const first = CircuitBreaker.unreadableKey(CircuitBreaker.closed, 0)
-    assert.isFalse(CircuitBreaker.isOpen(first))
-    assert.isTrue(CircuitBreaker.isOpen(CircuitBreaker.unreadableKey(CircuitBreaker.succeeded(first), 1)))
-    assert.isFalse(CircuitBreaker.isOpen(CircuitBreaker.unreadableKey(CircuitBreaker.readableKey(first), 1)))
+    const breaker = new CircuitBreaker()
+    breaker.unreadableKey(0)
+    breaker.readableKey()
+    breaker.unreadableKey(1)
+    assert.isFalse(breaker.isOpen)
+    breaker.succeeded(false)
+    breaker.unreadableKey(2)
+    assert.isTrue(breaker.isOpen)
   })
 
   it("opens after blocks of three lanes without an answer between them", () => {
-    const blocked = (...nips: ReadonlyArray<string>) =>
-      nips.reduce((state, nip) => CircuitBreaker.blocked(state, nip, 0), CircuitBreaker.closed)
-    assert.isFalse(CircuitBreaker.isOpen(blocked("1", "2", "2", "1")))
-    assert.isTrue(CircuitBreaker.isOpen(blocked("1", "2", "3")))
-    assert.isFalse(CircuitBreaker.isOpen(CircuitBreaker.blocked(CircuitBreaker.succeeded(blocked("1", "2")), "3", 0)))
+    const blocked = (...nips: ReadonlyArray<string>) => {
+      const breaker = new CircuitBreaker()
+      for (const nip of nips) breaker.blocked(nip, 0)
+      return breaker
+    }
+    assert.isFalse(blocked("1", "2", "2", "1").isOpen)
+    assert.isTrue(blocked("1", "2", "3").isOpen)
+    const answered = blocked("1", "2")
+    answered.succeeded(false)
+    answered.blocked("3", 0)
+    assert.isFalse(answered.isOpen)
   })
 })

@@ -35,8 +35,8 @@ export interface Status {
 interface Applied {
   readonly id: number
   readonly name: string
-  readonly checksum: string | null
-  readonly oldest: number | null
+  readonly checksum: string
+  readonly oldest: number
 }
 
 const readApplied: Effect.Effect<ReadonlyArray<Applied>, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(
@@ -44,16 +44,13 @@ const readApplied: Effect.Effect<ReadonlyArray<Applied>, SqlError.SqlError, SqlC
     const sql = yield* SqlClient.SqlClient
     const [found] = yield* sql<{ readonly exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
     if (found?.exists !== true) return []
-    // The columns of checksums and compatibility are absent in schemas of unreleased versions.
     return yield* sql<Applied>`
-      SELECT migration_id AS id, name, to_jsonb(applied) ->> 'checksum' AS checksum,
-             (to_jsonb(applied) ->> 'oldest_compatible')::int AS oldest
-      FROM ${sql(table)} AS applied ORDER BY migration_id
+      SELECT migration_id AS id, name, checksum, oldest_compatible AS oldest FROM ${sql(table)} ORDER BY migration_id
     `
   }
 )
 
-const beginning = (sum: string | null): string => sum?.slice(0, 8) ?? "none"
+const beginning = (sum: string): string => sum.slice(0, 8)
 
 const conflictOf = (migrations: ReadonlyArray<Migration>, applied: ReadonlyArray<Applied>): string | undefined => {
   for (const { checksum: found, id, name } of applied) {
@@ -62,7 +59,7 @@ const conflictOf = (migrations: ReadonlyArray<Migration>, applied: ReadonlyArray
     return `The schema is not one of this version of Govoice: migration ${id} is ${name} with checksum ${beginning(found)}, expected ${known.name} with ${beginning(checksum(known))}. The schema of an unreleased version cannot be migrated: use an empty database, or another GOVOICE_DATA_DIR.`
   }
   const latest = Math.max(...migrations.map(({ id }) => id))
-  const newer = applied.find(({ oldest }) => (oldest ?? 0) > latest)
+  const newer = applied.find(({ oldest }) => oldest > latest)
   return newer === undefined
     ? undefined
     : `The schema is too new for this version of Govoice: migration ${newer.id} (${newer.name}) needs processes that know migration ${newer.oldest}, and this one knows ${latest}. Start a newer version, or restore the backup from before the migration.`

@@ -67,11 +67,11 @@ describe("Migrations", () => {
     onEmpty(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`CREATE TABLE schema_migrations (migration_id int PRIMARY KEY, created_at timestamptz, name text)`
-        yield* sql`INSERT INTO schema_migrations (migration_id, name) VALUES (1, 'accounts'), (2, 'organizations')`
+        yield* sql`CREATE TABLE schema_migrations (migration_id int, name text, checksum text, oldest_compatible int)`
+        yield* sql`INSERT INTO schema_migrations VALUES (1, 'accounts', 'other', 1), (2, 'organizations', 'other', 2)`
         assert.match(
           yield* messageOf(Migrations.run),
-          /^The schema is not one of this version of Govoice: migration 1 is accounts with checksum none, expected schema with [0-9a-f]{8}\. .* use an empty database/
+          /^The schema is not one of this version of Govoice: migration 1 is accounts with checksum other, expected schema with [0-9a-f]{8}\. .* use an empty database/
         )
         assert.isFalse(yield* Migrations.isCurrent)
         const tables = yield* sql`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`

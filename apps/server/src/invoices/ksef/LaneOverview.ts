@@ -1,6 +1,7 @@
 /** The invoices that wait for the national system, and why: for `govoice ksef status`, `govoice doctor` and the metrics. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
 /** A lane that rests because KSeF blocks some of its calls. */
 export interface BlockedLane {
@@ -62,27 +63,18 @@ const searched = 1000
  */
 export const readGauges = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
   const [row] = yield* sql<{
     readonly waiting: number
     readonly oldest_unsent: Date | null
     readonly oldest_pending: Date | null
     readonly offline_overdue: number
   }>`
-    WITH RECURSIVE oldest (organization_id, due_at, position) AS (
-      (SELECT organization_id, due_at, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
-      UNION ALL
-      SELECT next.*, position + 1 FROM oldest CROSS JOIN LATERAL (
-        SELECT organization_id, due_at FROM invoices WHERE ${waits} AND organization_id > oldest.organization_id
-        ORDER BY organization_id, due_at, id LIMIT 1
-      ) AS next
-      WHERE position < ${searched}::int
-    )
+    WITH RECURSIVE ${waitingOrganizations(sql, searched)}
     SELECT (
       SELECT count(*)::int FROM (
-        SELECT FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT ${exactUpTo}::int
+        SELECT FROM invoices WHERE ${waits(sql)} ORDER BY organization_id, due_at, id LIMIT ${exactUpTo}::int
       ) AS entry
-    ) AS waiting, (SELECT min(due_at) FROM oldest) AS oldest_unsent, (
+    ) AS waiting, (SELECT min(due_at) FROM waiting) AS oldest_unsent, (
       SELECT min(handed_over_at) FROM (
         SELECT coalesce(sent_at, created_at) AS handed_over_at FROM national_submissions
         WHERE state IN ('sending', 'sent') ORDER BY invoice_id LIMIT ${searched}::int

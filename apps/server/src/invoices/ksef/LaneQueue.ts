@@ -12,6 +12,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { RateLimitWindows, toLimits } from "./RateLimitWindows.ts"
+import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
 /** A leased lane. */
 export interface Lane {
@@ -128,8 +129,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
       const waitsOf = (context: Statement.Fragment, now: Statement.Fragment, which = sql`true`) => sql`
         SELECT 1 FROM organizations CROSS JOIN LATERAL (
           SELECT 1 FROM invoices
-          WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
-            AND invoices.due_at <= ${now}
+          WHERE organization_id = organizations.id AND ${waits(sql)} AND invoices.due_at <= ${now}
           ORDER BY organization_id, due_at, invoices.id LIMIT 1
         ) AS waiting
         WHERE credential_context = ${context} AND credential_environment = ${environmentId} AND ${which}
@@ -262,18 +262,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
         rescue: Effect.gen(function* () {
           const now = yield* statementTime
           yield* sql`
-            WITH RECURSIVE waiting (organization_id) AS (
-              (
-                SELECT organization_id FROM invoices WHERE mode = 'live' AND status IN ('queued', 'retrying')
-                ORDER BY organization_id, due_at, id LIMIT 1
-              )
-              UNION ALL
-              SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
-                SELECT organization_id FROM invoices
-                WHERE mode = 'live' AND status IN ('queued', 'retrying') AND organization_id > waiting.organization_id
-                ORDER BY organization_id, due_at, id LIMIT 1
-              ) AS next
-            ), ${dueContexts("verdicts", "state IN ('sending', 'sent')")},
+            WITH RECURSIVE ${waitingOrganizations(sql)}, ${dueContexts("verdicts", "state IN ('sending', 'sent')")},
             ${dueContexts("receipts", "state = 'decided'")},
             ${dueContexts("resends", "state = 'refused'")},
             ${contexts("unfinished", "national_sessions", "state NOT IN ('done', 'abandoned')", "id")},

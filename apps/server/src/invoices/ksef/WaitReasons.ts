@@ -18,6 +18,7 @@ import * as LaneRules from "./LaneRules.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 import { unreadableSession } from "./StatusRules.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
+import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
 /** After how many seconds an invoice shows a reason that is known, and another one. It is looked at every 10 s. */
 const known = 30
@@ -55,7 +56,6 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
   const sql = yield* SqlClient.SqlClient
   const statementTime = (yield* StatementTime)(sql)
 
-  const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
   const json = (reason: Invoice.Reason) => sql`${PgTypes.jsonb(reason)}::jsonb`
   const rowsOf = (troubles: ReadonlyArray<TroubleOfTaxpayer>) =>
     PgTypes.json(troubles.map(({ context, reason, until }) => ({ context, failure: reason, until: new Date(until) })))
@@ -85,14 +85,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       const written = yield* sql`
         WITH RECURSIVE trouble AS MATERIALIZED (
           SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (context text, failure jsonb, until timestamptz)
-        ), waiting (organization_id) AS (
-          (SELECT organization_id FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
-          UNION ALL
-          SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
-            SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
-            ORDER BY organization_id, due_at, id LIMIT 1
-          ) AS next
-        ), reason AS MATERIALIZED (
+        ), ${waitingOrganizations(sql)}, reason AS MATERIALIZED (
           SELECT waiting.organization_id, trouble.until,
                  CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
                       WHEN credential_state = 'refused' THEN ${json(refused)}
@@ -109,7 +102,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
         ), picked AS MATERIALIZED (
           SELECT invoice.id, reason.failure, reason.until FROM reason CROSS JOIN LATERAL (
             SELECT id FROM invoices
-            WHERE organization_id = reason.organization_id AND ${waits}
+            WHERE organization_id = reason.organization_id AND ${waits(sql)}
               AND CASE status
                     WHEN 'queued' THEN
                       due_at <= ${now} - CASE WHEN is_known THEN ${known}::int ELSE ${other}::int END * interval '1 second'
@@ -180,7 +173,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
         SELECT wanted.context, (
           SELECT count(*)::int FROM (
             SELECT FROM organizations CROSS JOIN LATERAL (
-              SELECT FROM invoices WHERE organization_id = organizations.id AND ${waits}
+              SELECT FROM invoices WHERE organization_id = organizations.id AND ${waits(sql)}
               ORDER BY organization_id, due_at, id LIMIT 1000
             ) AS invoice
             WHERE credential_context = wanted.context AND credential_environment = ${environmentId} LIMIT 1000
@@ -211,7 +204,6 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
   const statementTime = (yield* StatementTime)(sql)
   const steps = yield* TransitionSteps.make
 
-  const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
   const lacks = sql`organizations.credential_environment IS DISTINCT FROM ${environmentId}`
   const shows = sql`status = 'retrying' AND failure->>'code' = ${missing.code}`
 
@@ -221,14 +213,7 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
   const select = Effect.flatMap(
     statementTime,
     (now) => sql<SendingInvoice & { readonly may_have_it: boolean }>`
-      WITH RECURSIVE waiting (organization_id) AS (
-        (SELECT organization_id FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
-        UNION ALL
-        SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
-          SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
-          ORDER BY organization_id, due_at, id LIMIT 1
-        ) AS next
-      )
+      WITH RECURSIVE ${waitingOrganizations(sql)}
       SELECT ${sql.literal(columnsOf("invoice"))}, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version,
              EXISTS (
                SELECT 1 FROM national_submissions WHERE invoice_id = invoice.id AND code = ${unreadableSession}::int
@@ -236,13 +221,13 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
       FROM waiting JOIN organizations ON organizations.id = waiting.organization_id AND ${lacks}
       CROSS JOIN LATERAL (
         SELECT * FROM invoices
-        WHERE organization_id = waiting.organization_id AND ${waits} AND due_at <= ${now}
+        WHERE organization_id = waiting.organization_id AND ${waits(sql)} AND due_at <= ${now}
         ORDER BY ${shows} DESC, due_at, id LIMIT 1
       ) AS invoice
       JOIN invoice_documents ON invoice_id = invoice.id
       WHERE NOT EXISTS (
         SELECT 1 FROM invoices
-        WHERE organization_id = waiting.organization_id AND ${waits} AND due_at > ${now} AND ${shows}
+        WHERE organization_id = waiting.organization_id AND ${waits(sql)} AND due_at > ${now} AND ${shows}
       )
       LIMIT ${maxTransitions}::int
     `

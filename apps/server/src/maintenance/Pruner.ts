@@ -71,56 +71,61 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       )
     )
 
-    const pruneRecords = Effect.fnUntraced(function* (now: number) {
-      const before = new Date(now - idempotencyRetentionMs)
-      let after = new Date(0)
-      let removed = 0
-      while (true) {
-        const [row] = yield* deleteIdempotencyRecords(sql, { after, before, limit: batch })
-        removed += row!.removed
-        if (row!.seen < batch || row!.last === null) return removed
-        // A whole batch of one millisecond may have to stay: go on with the next millisecond.
-        after = row!.removed === 0 ? new Date(row!.last.getTime() + 1) : row!.last
+    // Runs a step until it reads less than a batch, and returns how many records it removed.
+    const inBatches = Effect.fnUntraced(function* (
+      step: Effect.Effect<{ readonly seen: number; readonly removed: number }, SqlError.SqlError>
+    ) {
+      for (let total = 0; ;) {
+        const { removed, seen } = yield* step
+        total += removed
+        if (seen < batch) return total
         yield* Effect.sleep(pause)
       }
     })
+
+    const pruneRecords = (now: number) => {
+      const before = new Date(now - idempotencyRetentionMs)
+      let after = new Date(0)
+      const step = Effect.suspend(() => deleteIdempotencyRecords(sql, { after, before, limit: batch }))
+      return inBatches(
+        Effect.map(step, ([row]) => {
+          const { last, removed, seen } = row!
+          // A whole batch of one millisecond may have to stay: go on with the next millisecond.
+          if (last !== null) after = removed === 0 ? new Date(last.getTime() + 1) : last
+          return { removed, seen }
+        })
+      )
+    }
 
     const pruneSessions = Effect.fnUntraced(function* (now: number) {
       const before = new Date(now - refreshTokenRetentionMs)
-      let refreshTokens = 0
       let sessions = 0
-      while (true) {
-        const [row] = yield* deleteRefreshTokens(sql, { before, limit: batch })
-        refreshTokens += row!.tokens
-        sessions += row!.sessions
-        if (row!.tokens < batch) return { refreshTokens, sessions }
-        yield* Effect.sleep(pause)
-      }
+      const refreshTokens = yield* inBatches(
+        Effect.map(deleteRefreshTokens(sql, { before, limit: batch }), ([row]) => {
+          sessions += row!.sessions
+          return { removed: row!.tokens, seen: row!.tokens }
+        })
+      )
+      return { refreshTokens, sessions }
     })
 
-    const pruneApiKeys = Effect.fnUntraced(function* (now: number) {
-      const before = new Date(now - removedRetentionMs)
-      let removed = 0
-      while (true) {
-        const [row] = yield* deleteApiKeys(sql, { before, limit: batch })
-        removed += row!.removed
-        if (row!.removed < batch) return removed
-        yield* Effect.sleep(pause)
-      }
-    })
+    const pruneApiKeys = (now: number) => {
+      const step = deleteApiKeys(sql, { before: new Date(now - removedRetentionMs), limit: batch })
+      return inBatches(Effect.map(step, ([row]) => ({ removed: row!.removed, seen: row!.removed })))
+    }
 
-    const pruneEndpoints = Effect.fnUntraced(function* (now: number) {
+    const pruneEndpoints = (now: number) => {
       const before = new Date(now - removedRetentionMs)
       let after: EndpointCursor = { at: new Date(0), id: "" }
-      let removed = 0
-      while (true) {
-        const [row] = yield* deleteEndpoints(sql, { after, before, limit: batch })
-        removed += row!.removed
-        if (row!.seen < batch || row!.last === null || row!.last_at === null) return removed
-        after = { at: row!.last_at, id: row!.last }
-        yield* Effect.sleep(pause)
-      }
-    })
+      const step = Effect.suspend(() => deleteEndpoints(sql, { after, before, limit: batch }))
+      return inBatches(
+        Effect.map(step, ([row]) => {
+          const { last, last_at, removed, seen } = row!
+          if (last !== null && last_at !== null) after = { at: last_at, id: last }
+          return { removed, seen }
+        })
+      )
+    }
 
     // Endpoints after events, whose deliveries keep them.
     const prune = Effect.gen(function* () {

@@ -32,13 +32,26 @@ export interface Due {
   readonly nextAt: number
 }
 
-type OtherStatements = WaitingStatements & OriginalStatements
-
 /** Reads and writes what a lane has to remember. */
 export class LaneStore extends Context.Service<
   LaneStore,
-  OtherStatements & {
+  {
     readonly organizations: (context: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
+    /** The oldest invoices of an organization that wait to be sent, up to a limit, each with when the next one will. */
+    readonly waiting: (
+      organizationId: Ids.OrganizationId,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
+    /** When the next invoice of these organizations is to be sent, after now. */
+    readonly nextWaitingAt: (
+      context: string,
+      organizations: ReadonlyArray<string>
+    ) => Effect.Effect<number, SqlError.SqlError>
+    /** Adds a sentence to the message of those of these invoices that wait because the national system is unavailable. */
+    readonly explain: (
+      ids: ReadonlyArray<Ids.InvoiceId>,
+      sentence: string
+    ) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
     /** Claims an invoice that was tried and not sent, for the transition of a failure. */
     readonly find: (id: Ids.InvoiceId) => Effect.Effect<SendingInvoice | undefined, SqlError.SqlError>
     /** Stores the intent to open an interactive session. */
@@ -88,6 +101,13 @@ export class LaneStore extends Context.Service<
     readonly referencesOf: (sessionId: string) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
     /** Stores since when this login cannot read a session; null where it was read again. */
     readonly markUnreadable: (lane: Lane, sessionId: string, since: Date | null) => Written
+    /**
+     * Whether another invoice with the same document has no verdict yet, so that it may have its number. Of two that KSeF calls
+     * duplicates, only the later one waits for the other.
+     */
+    readonly hasOpenCopy: (invoice: Pick<SubmissionRow, "id" | "sha256">) => Effect.Effect<boolean, SqlError.SqlError>
+    /** The live invoice that has a KSeF number. */
+    readonly invoiceOfNumber: (number: string) => Effect.Effect<Ids.InvoiceId | undefined, SqlError.SqlError>
   }
 >()("@govoice/server/invoices/ksef/LaneStore") {}
 
@@ -101,6 +121,13 @@ const submissionColumns = `id bigint, state text, reference text, code int, "che
 export const membersAtOnce = 200
 
 const document = "invoice_documents.sha256, seller_nip, issue_date, invoice_number, form_code, schema_version"
+
+// Codes of batches whose documents go alone the next time.
+const sentAlone = column(
+  "int4",
+  Object.entries(SessionStatuses.sessionStatuses.batch).filter(([, { action }]) => action === "send-alone"),
+  ([code]) => Number(code)
+)
 
 /** Provides `LaneStore` from a migrated database, for credentials of this environment. Writes are retried for `retryForMs`. */
 export const layerOf = (
@@ -237,7 +264,90 @@ export const layerOf = (
           WHERE credential_context = ${context} AND credential_environment = ${environmentId} ORDER BY id
         `,
 
-        ...waitingStatements(sql, environmentId),
+        waiting: Effect.fn("LaneStore.waiting")(function* (organizationId, limit) {
+          const at = new Date(yield* now)
+          // LIMIT 1 has documents and submissions read by their keys: for thousands of invoices the planner would hash the tables.
+          return yield* sql<WaitingInvoice>`
+            SELECT waiting.*, form_code, schema_version, issue_date, bytes,
+                   has_attachment OR coalesce((
+                     SELECT true FROM national_submissions WHERE invoice_id = waiting.id AND code = 415 LIMIT 1
+                   ), false) AS needs_batch,
+                   batch_limit, (
+                     SELECT least((
+                       SELECT due_at FROM invoices
+                       WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
+                         AND due_at > ${at}
+                       ORDER BY organization_id, due_at, id LIMIT 1
+                     ), (
+                       SELECT due_at FROM national_submissions
+                       WHERE context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
+                         AND due_at > ${at} AND state = 'refused'
+                       ORDER BY context, due_at, invoice_id LIMIT 1
+                     ))
+                   ) AS next_at
+            FROM (
+              (
+                SELECT id, organization_id, due_at, invoicing_mode, corrects, false AS is_resend, NULL::int AS batch_limit FROM invoices
+                WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
+                  AND due_at <= ${at}
+                ORDER BY organization_id, due_at, id LIMIT ${limit}::int
+              )
+              UNION ALL (
+                SELECT invoices.id, invoices.organization_id, submission.due_at, invoicing_mode, corrects, true,
+                       CASE WHEN session.kind = 'batch' AND submission.code = ${SessionStatuses.tooManyInvoices}::int
+                              THEN greatest(1, document_count / 2)
+                            WHEN session.kind = 'batch' AND submission.code = ANY(${sentAlone}) THEN 1
+                       END
+                FROM national_submissions AS submission
+                JOIN invoices ON invoices.id = invoice_id
+                JOIN national_sessions AS session ON session.id = session_id
+                WHERE submission.context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
+                  AND submission.due_at <= ${at} AND submission.state = 'refused'
+                  AND invoices.organization_id = ${organizationId}
+                ORDER BY submission.context, submission.due_at, invoice_id LIMIT ${limit}::int
+              )
+            ) AS waiting CROSS JOIN LATERAL (
+              SELECT form_code, schema_version, issue_date, has_attachment, octet_length(xml) AS bytes
+              FROM invoice_documents WHERE invoice_id = waiting.id LIMIT 1
+            ) AS document
+            ORDER BY due_at, id LIMIT ${limit}::int
+          `
+        }),
+
+        nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (context, organizations) {
+          const [row] = yield* sql<{ readonly at: Date | null }>`
+            SELECT least((
+              SELECT min(next.due_at) FROM organizations CROSS JOIN LATERAL (
+                SELECT due_at FROM invoices
+                WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
+                ORDER BY organization_id, due_at, id LIMIT 1
+              ) AS next
+              WHERE organizations.id = ANY(${textArray(organizations)}) AND credential_context = ${context}
+                AND credential_environment = ${environmentId}
+            ), (
+              SELECT submission.due_at FROM national_submissions AS submission CROSS JOIN LATERAL (
+                SELECT organization_id FROM invoices WHERE id = invoice_id LIMIT 1
+              ) AS invoice
+              WHERE submission.context = ${context} AND submission.due_at IS NOT NULL AND submission.state = 'refused'
+                AND EXISTS (
+                  SELECT 1 FROM organizations
+                  WHERE organizations.id = invoice.organization_id AND organizations.id = ANY(${textArray(organizations)})
+                    AND credential_context = ${context} AND credential_environment = ${environmentId}
+                )
+              ORDER BY submission.context, submission.due_at, invoice_id LIMIT 1
+            )) AS at
+          `
+          return row?.at?.getTime() ?? Infinity
+        }),
+
+        explain: Effect.fn("LaneStore.explain")(
+          (ids, sentence) => sql`
+            UPDATE invoices
+            SET failure = jsonb_set(failure, '{message}', to_jsonb(failure->>'message' || ${sentence}::text))
+            WHERE id = ANY(${textArray(ids)}) AND mode = 'live' AND status = 'retrying'
+              AND failure->>'code' = 'gateway_unavailable' AND right(failure->>'message', length(${sentence})) <> ${sentence}
+          `
+        ),
 
         find: Effect.fn("LaneStore.find")(function* (id) {
           const [row] = yield* sql<SendingInvoice>`
@@ -392,155 +502,24 @@ export const layerOf = (
             (rows) => rows.map(({ reference }) => reference)
           ),
 
-        ...originalStatements(sql)
+        hasOpenCopy: ({ id, sha256 }) =>
+          Effect.map(
+            sql`
+              SELECT 1 FROM national_submissions
+              WHERE state IN ('sending', 'sent') AND sha256 = ${sha256} AND invoice_id <> ${id}
+                AND (code IS DISTINCT FROM 440 OR invoice_id < ${id})
+              LIMIT 1
+            `,
+            ({ length }) => length > 0
+          ),
+
+        invoiceOfNumber: (number) =>
+          Effect.map(
+            sql<{ readonly id: Ids.InvoiceId }>`
+              SELECT id FROM invoices WHERE official_number = ${number} AND mode = 'live' LIMIT 1
+            `,
+            ([row]) => row?.id
+          )
       }
     })
   )
-
-export interface OriginalStatements {
-  /**
-   * Whether another invoice with the same document has no verdict yet, so that it may have its number. Of two that KSeF calls
-   * duplicates, only the later one waits for the other.
-   */
-  readonly hasOpenCopy: (invoice: Pick<SubmissionRow, "id" | "sha256">) => Effect.Effect<boolean, SqlError.SqlError>
-  /** The live invoice that has a KSeF number. */
-  readonly invoiceOfNumber: (number: string) => Effect.Effect<Ids.InvoiceId | undefined, SqlError.SqlError>
-}
-
-/** Makes the originalStatements. */
-export const originalStatements = (sql: SqlClient.SqlClient): OriginalStatements => ({
-  hasOpenCopy: ({ id, sha256 }) =>
-    Effect.map(
-      sql`
-        SELECT 1 FROM national_submissions
-        WHERE state IN ('sending', 'sent') AND sha256 = ${sha256} AND invoice_id <> ${id}
-          AND (code IS DISTINCT FROM 440 OR invoice_id < ${id})
-        LIMIT 1
-      `,
-      ({ length }) => length > 0
-    ),
-
-  invoiceOfNumber: (number) =>
-    Effect.map(
-      sql<{ readonly id: Ids.InvoiceId }>`
-        SELECT id FROM invoices WHERE official_number = ${number} AND mode = 'live' LIMIT 1
-      `,
-      ([row]) => row?.id
-    )
-})
-
-export interface WaitingStatements {
-  /** The oldest invoices of an organization that wait to be sent, up to a limit, each with when the next one will. */
-  readonly waiting: (
-    organizationId: Ids.OrganizationId,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
-  /** When the next invoice of these organizations is to be sent, after now. */
-  readonly nextWaitingAt: (
-    context: string,
-    organizations: ReadonlyArray<string>
-  ) => Effect.Effect<number, SqlError.SqlError>
-  /** Adds a sentence to the message of those of these invoices that wait because the national system is unavailable. */
-  readonly explain: (
-    ids: ReadonlyArray<Ids.InvoiceId>,
-    sentence: string
-  ) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
-}
-
-// Codes of batches whose documents go alone the next time.
-const sentAlone = column(
-  "int4",
-  Object.entries(SessionStatuses.sessionStatuses.batch).filter(([, { action }]) => action === "send-alone"),
-  ([code]) => Number(code)
-)
-
-/** Makes the waitingStatements, for credentials of this environment. */
-export const waitingStatements = (sql: SqlClient.SqlClient, environmentId: string): WaitingStatements => {
-  const now = Effect.clockWith((clock) => clock.currentTimeMillis)
-  return {
-    waiting: Effect.fn("LaneStore.waiting")(function* (organizationId, limit) {
-      const at = new Date(yield* now)
-      // LIMIT 1 has documents and submissions read by their keys: for thousands of invoices the planner would hash the tables.
-      return yield* sql<WaitingInvoice>`
-        SELECT waiting.*, form_code, schema_version, issue_date, bytes,
-               has_attachment OR coalesce((
-                 SELECT true FROM national_submissions WHERE invoice_id = waiting.id AND code = 415 LIMIT 1
-               ), false) AS needs_batch,
-               batch_limit, (
-                 SELECT least((
-                   SELECT due_at FROM invoices
-                   WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
-                     AND due_at > ${at}
-                   ORDER BY organization_id, due_at, id LIMIT 1
-                 ), (
-                   SELECT due_at FROM national_submissions
-                   WHERE context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
-                     AND due_at > ${at} AND state = 'refused'
-                   ORDER BY context, due_at, invoice_id LIMIT 1
-                 ))
-               ) AS next_at
-        FROM (
-          (
-            SELECT id, organization_id, due_at, invoicing_mode, corrects, false AS is_resend, NULL::int AS batch_limit FROM invoices
-            WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
-              AND due_at <= ${at}
-            ORDER BY organization_id, due_at, id LIMIT ${limit}::int
-          )
-          UNION ALL (
-            SELECT invoices.id, invoices.organization_id, submission.due_at, invoicing_mode, corrects, true,
-                   CASE WHEN session.kind = 'batch' AND submission.code = ${SessionStatuses.tooManyInvoices}::int
-                          THEN greatest(1, document_count / 2)
-                        WHEN session.kind = 'batch' AND submission.code = ANY(${sentAlone}) THEN 1
-                   END
-            FROM national_submissions AS submission
-            JOIN invoices ON invoices.id = invoice_id
-            JOIN national_sessions AS session ON session.id = session_id
-            WHERE submission.context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
-              AND submission.due_at <= ${at} AND submission.state = 'refused'
-              AND invoices.organization_id = ${organizationId}
-            ORDER BY submission.context, submission.due_at, invoice_id LIMIT ${limit}::int
-          )
-        ) AS waiting CROSS JOIN LATERAL (
-          SELECT form_code, schema_version, issue_date, has_attachment, octet_length(xml) AS bytes
-          FROM invoice_documents WHERE invoice_id = waiting.id LIMIT 1
-        ) AS document
-        ORDER BY due_at, id LIMIT ${limit}::int
-      `
-    }),
-
-    nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (context, organizations) {
-      const [row] = yield* sql<{ readonly at: Date | null }>`
-        SELECT least((
-          SELECT min(next.due_at) FROM organizations CROSS JOIN LATERAL (
-            SELECT due_at FROM invoices
-            WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
-            ORDER BY organization_id, due_at, id LIMIT 1
-          ) AS next
-          WHERE organizations.id = ANY(${textArray(organizations)}) AND credential_context = ${context}
-            AND credential_environment = ${environmentId}
-        ), (
-          SELECT submission.due_at FROM national_submissions AS submission CROSS JOIN LATERAL (
-            SELECT organization_id FROM invoices WHERE id = invoice_id LIMIT 1
-          ) AS invoice
-          WHERE submission.context = ${context} AND submission.due_at IS NOT NULL AND submission.state = 'refused'
-            AND EXISTS (
-              SELECT 1 FROM organizations
-              WHERE organizations.id = invoice.organization_id AND organizations.id = ANY(${textArray(organizations)})
-                AND credential_context = ${context} AND credential_environment = ${environmentId}
-            )
-          ORDER BY submission.context, submission.due_at, invoice_id LIMIT 1
-        )) AS at
-      `
-      return row?.at?.getTime() ?? Infinity
-    }),
-
-    explain: Effect.fn("LaneStore.explain")(
-      (ids, sentence) => sql`
-        UPDATE invoices
-        SET failure = jsonb_set(failure, '{message}', to_jsonb(failure->>'message' || ${sentence}::text))
-        WHERE id = ANY(${textArray(ids)}) AND mode = 'live' AND status = 'retrying'
-          AND failure->>'code' = 'gateway_unavailable' AND right(failure->>'message', length(${sentence})) <> ${sentence}
-      `
-    )
-  }
-}

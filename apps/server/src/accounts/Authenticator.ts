@@ -3,11 +3,12 @@
  *
  * A revocation takes effect at once in the process that did it, and in every other when its cache entry expires.
  */
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
 import { Directory } from "../cells/Directory.ts"
+import { cacheOptions } from "../database/cacheOptions.ts"
 import * as SlidingWindows from "../limits/SlidingWindows.ts"
 import { Sessions } from "./Sessions.ts"
 import { SlidingWindowStore } from "../limits/SlidingWindows.ts"
@@ -15,13 +16,7 @@ import * as Slots from "../limits/Slots.ts"
 import { byWindow, failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 
-const capacity = 10_000
-
-// A failed query is not cached: the database may be available for the next request.
-const cacheOptions = {
-  capacity,
-  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(5) : Duration.zero)
-}
+const keptIdentities = cacheOptions(10_000, Duration.seconds(5))
 
 /** How many unknown API keys a minute allows from one network. */
 export const maxUnknownKeys = 100
@@ -82,7 +77,7 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
         )
       const identities = yield* Cache.makeWith(
         (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
-        cacheOptions
+        keptIdentities
       )
       const directory = yield* Directory
       const isActive = Effect.fnUntraced(function* (session: SessionIdentity) {
@@ -91,7 +86,7 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
         yield* directory.awaitSession(session.sessionId)
         return yield* sessions.isActive(session)
       })
-      const active = yield* Cache.makeWith((key: string) => isActive(fromKey(key)), cacheOptions)
+      const active = yield* Cache.makeWith((key: string) => isActive(fromKey(key)), keptIdentities)
 
       const query = Effect.fnUntraced(function* (hash: string, network: string) {
         const lookup = Cache.get(identities, hash)

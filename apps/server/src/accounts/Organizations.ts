@@ -8,6 +8,7 @@ import { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
+import { makeOrNotFound } from "../database/orNotFound.ts"
 import * as Page from "../database/Page.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -17,6 +18,9 @@ export const maxOrganizations = 100
 
 /** The account has no such organization. An organization of another account counts as absent. */
 export class OrganizationNotFound extends Data.TaggedError("OrganizationNotFound") {}
+
+/** Runs a query of an organization by an identifier that a client sent, and returns its first row. */
+export const orNotFound = makeOrNotFound("org", () => new OrganizationNotFound())
 
 /** The account has as many organizations as it may have. */
 export class TooManyOrganizations extends Data.TaggedError("TooManyOrganizations") {}
@@ -120,14 +124,6 @@ export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | Sett
     const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
       SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
-
-    const orNotFound = Effect.fnUntraced(function* <A>(
-      id: string,
-      query: (id: Ids.OrganizationId) => Effect.Effect<ReadonlyArray<A>, unknown>
-    ) {
-      const [row] = Ids.is("org", id) ? yield* Effect.orDie(query(id)) : []
-      return row ?? (yield* new OrganizationNotFound())
-    })
 
     return {
       create: Effect.fn("Organizations.create")(

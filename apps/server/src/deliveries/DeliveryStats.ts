@@ -4,9 +4,10 @@
  */
 import type { Statistics } from "@govoice/api"
 import type { Ids } from "@govoice/core"
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { textArray } from "../database/Arrays.ts"
+import { cacheOptions } from "../database/cacheOptions.ts"
 import { idBoundary } from "../database/idBoundary.ts"
 import { LateRead } from "../database/Replica.ts"
 import { selectLimitedSince } from "./gauges.sql.ts"
@@ -77,11 +78,7 @@ const intervalsOf = (window: Statistics.Window, now: number): ReadonlyArray<Inte
   })
 }
 
-// A failed query is not kept.
-const cacheOptions = {
-  capacity: 1000,
-  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(30) : Duration.zero)
-}
+const keptCounts = cacheOptions(1000, Duration.seconds(30))
 
 const toCounts = (row: Row, intervals: ReadonlyArray<Interval>, limit: number): EndpointCounts => {
   const buckets = intervals.map(({ start }, index) => {
@@ -178,8 +175,8 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
       return { at, counts: rows.map((row) => toCounts(row, intervals, limit)) }
     })
 
-    const ofEndpoint = yield* Cache.makeWith((key: string) => count(key, limits.endpoint), cacheOptions)
-    const ofOrganization = yield* Cache.makeWith((key: string) => count(key, limits.overview), cacheOptions)
+    const ofEndpoint = yield* Cache.makeWith((key: string) => count(key, limits.endpoint), keptCounts)
+    const ofOrganization = yield* Cache.makeWith((key: string) => count(key, limits.overview), keptCounts)
 
     const selectEndpoints = (id: Ids.OrganizationId) => sql<{ readonly id: Ids.EndpointId }>`
       SELECT id FROM webhook_endpoints WHERE organization_id = ${id} AND deleted_at IS NULL ORDER BY id DESC

@@ -4,13 +4,14 @@
  * A deleted endpoint stays as a row until its deliveries are gone; no statement of this file returns it.
  */
 import type { WebhookEndpoint } from "@govoice/api"
-import { Ids, type Mode } from "@govoice/core"
+import type { Ids, Mode } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type OrganizationNotFound, Organizations } from "../accounts/Organizations.ts"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 import { KeyRing } from "../crypto/KeyRing.ts"
 import * as OpaqueToken from "../crypto/OpaqueToken.ts"
+import { makeOrNotFound } from "../database/orNotFound.ts"
 import * as Page from "../database/Page.ts"
 import { textArray } from "../database/Arrays.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
@@ -102,6 +103,8 @@ interface Row {
   readonly created_at: Date
   readonly updated_at: Date
 }
+
+const orNotFound = makeOrNotFound("we", () => new WebhookEndpointNotFound())
 
 const toApi = (row: Row): WebhookEndpoint.WebhookEndpoint => ({
   id: row.id,
@@ -229,18 +232,9 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       RETURNING ${columns}
     `
 
-      const orNotFound = Effect.fnUntraced(function* (
-        id: string,
-        query: (id: Ids.EndpointId) => Effect.Effect<ReadonlyArray<Row>, unknown>
-      ) {
-        const [row] = Ids.is("we", id) ? yield* Effect.orDie(query(id)) : []
-        return row === undefined ? yield* new WebhookEndpointNotFound() : toApi(row)
-      })
-
       // A rotation in between brings a secret that can sign, so the check needs no lock.
       const checkSecret = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: string) {
-        const [row] = Ids.is("we", id) ? yield* Effect.orDie(selectActiveSecret(accountId, id)) : []
-        if (row === undefined) return yield* new WebhookEndpointNotFound()
+        const row = yield* orNotFound(id, (valid) => selectActiveSecret(accountId, valid))
         const secret = keyRing.open(row.secret, { column: "webhook_endpoints.secret", row: id })
         if (!StandardWebhooks.canSign(secret)) return yield* new SecretNotStandard()
       })
@@ -283,7 +277,10 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
         }),
 
         find: Effect.fn("WebhookEndpoints.find")((accountId, id) =>
-          orNotFound(id, (valid) => selectOne(accountId, valid))
+          Effect.map(
+            orNotFound(id, (valid) => selectOne(accountId, valid)),
+            toApi
+          )
         ),
 
         update: Effect.fn("WebhookEndpoints.update")(function* (accountId, id, changes) {
@@ -293,17 +290,17 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
             const { organization_id } = yield* orNotFound(id, (valid) => selectOne(accountId, valid))
             yield* Effect.catchTag(checkMaxInFlight(organization_id, changes.maxInFlight), "SqlError", Effect.die)
           }
-          return yield* orNotFound(id, (valid) => updateOne(accountId, valid, changes, now))
+          return toApi(yield* orNotFound(id, (valid) => updateOne(accountId, valid, changes, now)))
         }),
 
         rotateSecret: Effect.fn("WebhookEndpoints.rotateSecret")(function* (accountId, id, activatesInSeconds) {
           const now = yield* Clock.currentTimeMillis
           const activatesAt = new Date(now + activatesInSeconds * 1000)
           const { sealed, secret } = newSecret(id)
-          const record = yield* orNotFound(id, (valid) =>
+          const row = yield* orNotFound(id, (valid) =>
             updateSecret(accountId, valid, sealed, activatesAt, new Date(now))
           )
-          return { ...record, secret, secret_activates_at: iso(activatesAt) }
+          return { ...toApi(row), secret, secret_activates_at: iso(activatesAt) }
         }),
 
         remove: Effect.fn("WebhookEndpoints.remove")(function* (accountId, id) {

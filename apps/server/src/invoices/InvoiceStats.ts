@@ -1,7 +1,8 @@
 /** Counts the invoices of an organization that its owner has to look at. */
 import type { Ids } from "@govoice/core"
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { cacheOptions } from "../database/cacheOptions.ts"
 import { idBoundary } from "../database/idBoundary.ts"
 import { LateRead } from "../database/Replica.ts"
 
@@ -32,11 +33,7 @@ export class InvoiceStats extends Context.Service<
   { readonly ofOrganization: (id: Ids.OrganizationId) => Effect.Effect<InvoiceCounts> }
 >()("@govoice/server/invoices/InvoiceStats") {}
 
-// A failed query is not kept.
-const cacheOptions = {
-  capacity: 1000,
-  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(30) : Duration.zero)
-}
+const keptCounts = cacheOptions(1000, Duration.seconds(30))
 
 /** Provides `InvoiceStats` from a migrated database. */
 export const layer: Layer.Layer<InvoiceStats, never, SqlClient.SqlClient> = Layer.effect(
@@ -82,7 +79,7 @@ export const layer: Layer.Layer<InvoiceStats, never, SqlClient.SqlClient> = Laye
         const [row] = yield* Effect.orDie(lateRead(select(id, idBoundary("inv", now - dayMs))))
         return row!
       }),
-      cacheOptions
+      keptCounts
     )
 
     return { ofOrganization: Effect.fn("InvoiceStats.ofOrganization")((id) => Cache.get(counts, id)) }

@@ -17,7 +17,7 @@ import { NationalSystem } from "./NationalSystem.ts"
 import * as LaneQueue from "./LaneQueue.ts"
 import { reasonOf } from "../../observability/reasonOf.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { OrganizationNotFound } from "../../accounts/Organizations.ts"
+import { OrganizationNotFound, orNotFound } from "../../accounts/Organizations.ts"
 
 /** The secret part of a credential. */
 export type Credential =
@@ -291,14 +291,6 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       RETURNING id
     `
       )
-
-    const orNotFound = Effect.fnUntraced(function* <A>(
-      id: string,
-      query: (id: Ids.OrganizationId) => Effect.Effect<ReadonlyArray<A>, unknown>
-    ) {
-      const [row] = Ids.is("org", id) ? yield* Effect.orDie(query(id)) : []
-      return row ?? (yield* new OrganizationNotFound())
-    })
 
     // A lane is of an environment, too: without one there are none.
     const wake = (context: string) => (environment === null ? Effect.void : wakeLane(context))

@@ -12,7 +12,7 @@ import type { LaneProcess } from "./LaneProcess.ts"
 import type { LaneOrganization, SendingInvoice, SubmissionRow } from "./laneRows.ts"
 import type { GiveUp } from "./liveTransitions.ts"
 import type { LaneStore } from "./LaneStore.ts"
-import { CredentialRefused, type LoginError, type Logins, refusedMessage, refusedUntil } from "./Logins.ts"
+import { CredentialRefused, credentialRefused, type LoginError, type Logins, refusedUntil } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
 import * as StatusRules from "./StatusRules.ts"
 import type { PublicKeyCache } from "./LaneCalls.ts"
@@ -113,11 +113,6 @@ export const postponedUntil = (
 ): number => {
   const found = postponed.get(id)
   return found !== undefined && found.credential === credential_updated_at.getTime() ? found.until : 0
-}
-
-const credentialRefused: Invoice.Reason = {
-  code: "gateway_credential_refused",
-  message: refusedMessage
 }
 
 /** Where these alone are not authorized, KSeF takes and judges invoices all the same. */

@@ -4,6 +4,7 @@
  * Tokens are sealed in the database, so that the next holder of a lane goes on without a login. One holder at a time logs in
  * for an organization: nothing else has to prevent concurrent refreshes.
  */
+import type { Invoice } from "@govoice/core"
 import type { KsefClient } from "@govoice/ksef/client"
 import { type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
 import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
@@ -388,8 +389,11 @@ const refresh = (state: State, organization: LaneOrganization, tokens: Tokens) =
     )
   )
 
-/** What the owner of a refused credential can do. */
-export const refusedMessage = "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+/** Why the invoices of a refused credential wait, and what its owner can do. */
+export const credentialRefused: Invoice.Reason = {
+  code: "gateway_credential_refused",
+  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+}
 
 /** Until when no login is made with a refused credential. The count of refusals is stored, so that a new holder waits as long. */
 export const refusedUntil = (organization: LaneOrganization): number | undefined => {
@@ -412,7 +416,7 @@ const obtain = Effect.fnUntraced(function* (state: State, organization: LaneOrga
   if (credentialState === "refused" && now < (refusedUntil(organization) ?? 0)) {
     return yield* new CredentialRefused({
       code: organization.refusal_code ?? "credential_invalid",
-      message: refusedMessage
+      message: credentialRefused.message
     })
   }
   return yield* logInAnew(state, organization)

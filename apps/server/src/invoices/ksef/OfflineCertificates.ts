@@ -5,13 +5,13 @@
  * counts as absent. It never logs in.
  */
 import type { OfflineCertificate } from "@govoice/api"
-import { Ids } from "@govoice/core"
+import type { Ids } from "@govoice/core"
 import { ContextIdentifier } from "@govoice/ksef/format"
 import { Certificate, type SigningCredential } from "@govoice/ksef/xades"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { createPrivateKey, type KeyObject } from "node:crypto"
-import { OrganizationNotFound } from "../../accounts/Organizations.ts"
+import { type OrganizationNotFound, orNotFound } from "../../accounts/Organizations.ts"
 import { KeyRing, KeyUnavailable } from "../../crypto/KeyRing.ts"
 import { iso } from "../../database/timestamps.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -140,14 +140,6 @@ export const layer: Layer.Layer<OfflineCertificates, never, SqlClient.SqlClient 
         AND environment IS NOT DISTINCT FROM ${environment}::text
         AND credential_context IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text
     `
-
-    const orNotFound = Effect.fnUntraced(function* <A>(
-      id: string,
-      query: (id: Ids.OrganizationId) => Effect.Effect<ReadonlyArray<A>, unknown>
-    ) {
-      const [row] = Ids.is("org", id) ? yield* Effect.orDie(query(id)) : []
-      return row ?? (yield* new OrganizationNotFound())
-    })
 
     return {
       put: Effect.fn("OfflineCertificates.put")(function* (accountId, id, pair) {

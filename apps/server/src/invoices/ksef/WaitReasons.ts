@@ -15,6 +15,7 @@ import type { Lease, TroubleOfTaxpayer, TroubleRecord } from "./Troubles.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import type { SendingInvoice } from "./laneRows.ts"
 import * as LaneRules from "./LaneRules.ts"
+import { credentialRefused } from "./Logins.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 import { unreadableSession } from "./StatusRules.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
@@ -33,11 +34,6 @@ const maxTransitions = 1000
 const missing: Invoice.Reason = {
   code: "gateway_credential_missing",
   message: "The organization has no KSeF credential for the environment of this deployment. Store one."
-}
-
-const refused: Invoice.Reason = {
-  code: "gateway_credential_refused",
-  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
 }
 
 /** Why an invoice waits of which nothing else is known. */
@@ -88,7 +84,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
         ), ${waitingOrganizations(sql)}, reason AS MATERIALIZED (
           SELECT waiting.organization_id, trouble.until,
                  CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
-                      WHEN credential_state = 'refused' THEN ${json(refused)}
+                      WHEN credential_state = 'refused' THEN ${json(credentialRefused)}
                       WHEN trouble.failure IS NOT NULL THEN trouble.failure
                       WHEN credential_state = 'unchecked' THEN ${json(unchecked)}
                       ELSE ${json(unknown)}

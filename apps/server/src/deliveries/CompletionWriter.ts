@@ -55,19 +55,20 @@ export const make = (
   { complete, completeUnlocked }: Pick<DeliveryQueue["Service"], "complete" | "completeUnlocked">,
   leaseMs: number
 ): CompletionWriter => {
-  const whileLeased = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(leaseMs) }))
-
-  const completeWithRetry = (batch: Batch) =>
+  const completeUntil = (until: number, batch: Batch) =>
     completeUnlocked(batch).pipe(
       Effect.tap(OutageLog.success),
       Effect.tapError((error) => OutageLog.report(Cause.fail(error), Effect.void)),
-      Effect.retry({ schedule: whileLeased, while: SqlErrors.isTransient }),
+      Effect.retry({
+        schedule: Schedule.spaced(pause),
+        while: (error) => Effect.map(MonotonicTime.now, (now) => now < until && SqlErrors.isTransient(error))
+      }),
       // A defect must not stop the worker.
       Effect.catchDefect(Effect.fail)
     )
 
   const writeUntil = (until: number, batch: Batch): Effect.Effect<void> =>
-    Effect.matchEffect(completeWithRetry(batch), {
+    Effect.matchEffect(completeUntil(until, batch), {
       onSuccess: Effect.fnUntraced(function* ({ locked, written }) {
         const waiting = batch.filter(({ id }) => locked.includes(id))
         yield* report(

@@ -89,6 +89,32 @@ describe("CompletionWriter", () => {
     })
   )
 
+  it.effect(
+    "retries until the leases are lost, and no longer where rows were locked before the database was unavailable",
+    () =>
+      Effect.gen(function* () {
+        let attempts = 0
+        let isDown = false
+        const writer = CompletionWriter.make(
+          {
+            complete: () => Effect.die("not used"),
+            completeUnlocked: (batch) =>
+              Effect.suspend(() => {
+                attempts += 1
+                return isDown ? Effect.fail(outage) : Effect.succeed({ written: [], locked: batch.map(({ id }) => id) })
+              })
+          },
+          5000
+        )
+        const writing = yield* Effect.forkChild(writer.writeWithRetry([completion(1)]))
+        yield* TestClock.adjust(4000)
+        isDown = true
+        yield* TestClock.adjust(2000)
+        assert.isDefined(writing.pollUnsafe())
+        assert.isAtMost(attempts, 5000 / 250 + 1)
+      })
+  )
+
   it.effect("gives up only the completion that the database refuses", () =>
     Effect.gen(function* () {
       const written: Array<string> = []

@@ -3,10 +3,11 @@
  *
  *     node --conditions=source apps/server/buildReference.ts docs/api
  */
+import { Api } from "@govoice/api"
 import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as apiDocument from "./src/http/handlers/apiDocument.ts"
 import * as referencePage from "./src/http/handlers/referencePage.ts"
 
 const [folder] = process.argv.slice(2)
@@ -14,7 +15,7 @@ if (folder === undefined) throw new Error("Name the folder of the site: buildRef
 
 // The site is not a deployment: the examples call the server of the quick starts.
 const document = {
-  ...apiDocument.make(),
+  ...OpenApi.fromApi(Api),
   servers: [{ url: "http://127.0.0.1:3000", description: "A server on your machine." }]
 }
 // A server has the pages of the codes at `/docs/errors`, the site among its documents.

@@ -1,10 +1,11 @@
 /** Serves the API reference at `/docs`, its document at `/openapi.json`, and the icon of both. */
+import { Api } from "@govoice/api"
 import { Effect, Fiber } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { OpenApi } from "effect/http-api"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Precompressed from "../Precompressed.ts"
-import * as apiDocument from "./apiDocument.ts"
 import * as referencePage from "./referencePage.ts"
 
 // Two lines of an invoice and a check mark.
@@ -12,7 +13,7 @@ const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a56d0"/>' +
   '<path d="M8 9h16M8 15h9M10 22l4 4 8-9" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>'
 
-const makeDocument = Effect.sync(apiDocument.make)
+const makeDocument = Effect.sync(() => OpenApi.fromApi(Api))
 
 /** Makes the texts that the build compresses, by the names of their files. */
 export const texts = {

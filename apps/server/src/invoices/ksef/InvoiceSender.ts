@@ -60,7 +60,7 @@ const failResend = Effect.fnUntraced(function* (
   failure: StepFailure,
   now: number
 ) {
-  const changes = notOpened(yield* context.store.submissionsOf(id), failure, now, yield* timeToGiveUp(context))
+  const changes = notOpened(yield* context.store.submissionsOf(id), failure, now, yield* timeToGiveUp)
   yield* context.store.write(context.lane, changes)
   if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
 })

@@ -46,7 +46,6 @@ export interface LaneContext {
   readonly logins: Logins
   readonly keys: PublicKeyCache
   readonly call: LaneCalls.Call
-  readonly giveUpMs: number
   readonly lookupTiming: LaneRules.LookupTiming
   /** The organizations of the lane, as they were read last. */
   readonly organizations: Map<string, LaneOrganization>
@@ -207,15 +206,14 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
   })
 
 /** How long an invoice is tried that was not sent, with a random number for its next wait. */
-export const timeToGiveUp = ({ giveUpMs }: LaneContext) =>
-  Effect.map(Random.next, (random): GiveUp => ({ giveUpMs, random }))
+export const timeToGiveUp = Effect.map(Random.next, (random): GiveUp => ({ giveUpMs: LaneRules.giveUpMs, random }))
 
 /** The same of one invoice, which is tried without an end where KSeF may have it. */
 export const timeToGiveUpOf = Effect.fnUntraced(function* (
   context: LaneContext,
   invoice: Pick<SendingInvoice, "id" | "status" | "first_failed_at">
 ) {
-  const giveUp = yield* timeToGiveUp(context)
+  const giveUp = yield* timeToGiveUp
   const failedSince = invoice.first_failed_at?.getTime()
   const now = yield* Clock.currentTimeMillis
   if (invoice.status === "submitted" || failedSince === undefined || now - failedSince < giveUp.giveUpMs) return giveUp

@@ -57,11 +57,11 @@ export class LaneQueue extends Context.Service<
     /** Claims lanes, and tells what the lanes that are leased by this holder have to do. */
     readonly claim: (options: {
       readonly limit: number
-      /** How many lanes of which KSeF has accepted no credential are claimed beside them. Defaults to `limit`. */
-      readonly limitOfOthers?: number
+      /** How many lanes of which KSeF has accepted no credential are claimed beside them. */
+      readonly limitOfOthers: number
       readonly leaseMs: number
       /** The contexts of lanes that may have work. */
-      readonly leased?: ReadonlyArray<string>
+      readonly leased: ReadonlyArray<string>
     }) => Effect.Effect<Claimed, SqlError.SqlError>
     /** Extends the leases that their holder still has, without waiting for rows that are locked. */
     readonly renew: (lanes: ReadonlyArray<Lane>, leaseMs: number) => Effect.Effect<Renewed, SqlError.SqlError>
@@ -158,7 +158,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
 
       return {
         // One statement, because every submission wakes the worker.
-        claim: Effect.fn("LaneQueue.claim")(function* ({ leased = [], leaseMs, limit, limitOfOthers = limit }) {
+        claim: Effect.fn("LaneQueue.claim")(function* ({ leased, leaseMs, limit, limitOfOthers }) {
           const now = yield* statementTime
           const rows = yield* sql<LaneRow & { readonly found: "claimed" | "invoices" | "credential" }>`
             WITH accepted AS MATERIALIZED (

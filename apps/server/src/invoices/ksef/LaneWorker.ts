@@ -14,7 +14,6 @@ import * as KsefMetrics from "./KsefMetrics.ts"
 import * as LaneCalls from "./LaneCalls.ts"
 import { makeProcess } from "./LaneProcess.ts"
 import { type LaneContext, LookupTiming } from "./LaneContext.ts"
-import * as LaneRules from "./LaneRules.ts"
 import * as LaneStore from "./LaneStore.ts"
 import * as Logins from "./Logins.ts"
 import { NationalSystem, type NationalSystemShape } from "./NationalSystem.ts"
@@ -37,8 +36,8 @@ export const RescueInterval: Context.Reference<number> = Context.Reference(
   { defaultValue: () => 10_000 }
 )
 
-// A claim does not tell when the next lane is due.
-const pollIntervalMs = 1000
+// A claim does not tell when the next lane is due: the loop polls.
+const untilPolled = { sleepUntil: Infinity }
 
 const limitsMaxAgeMs = 24 * 3_600_000
 
@@ -95,7 +94,6 @@ const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContex
       tokenLogins: process.tokenLogins,
       failedLogins: process.failedLogins
     }),
-    giveUpMs: LaneRules.giveUpMs,
     lookupTiming,
     organizations: new Map(),
     organizationsReadAt: 0,
@@ -304,7 +302,7 @@ const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
   if (process.breaker.isOpen) return yield* probeInTime(worker, now)
   const leased = woken ? [...leasedLanes.keys()] : []
   const { limit, limitOfOthers } = free(leasedLanes)
-  if (limit + limitOfOthers === 0 && leased.length === 0) return { sleepUntil: now + pollIntervalMs }
+  if (limit + limitOfOthers === 0 && leased.length === 0) return untilPolled
   const claim = queue.claim({ limit, limitOfOthers, leaseMs, leased })
   const timed = EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
   const { claim: claimed, leasedUntil } = yield* LeaseTime.claimed(timed, leaseMs)
@@ -328,7 +326,7 @@ const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
     yield* FiberMap.run(fibers, lane.context, run(worker, entry))
   }
   yield* Metric.update(KsefMetrics.lanes, leasedLanes.size)
-  return { sleepUntil: now + pollIntervalMs }
+  return untilPolled
 })
 
 const runLanes = Effect.fnUntraced(function* (system: NationalSystemShape) {

@@ -200,10 +200,10 @@ export class RateLimitWindows {
   }
 
   /**
-   * Records a 429. Returns whether there was capacity by our count, which means that others use the quota of this taxpayer.
+   * Records a 429. Where there was capacity by our count, others use the quota of this taxpayer, and the rate is halved for an hour.
    * Another group that refuses during a block blocks the whole lane.
    */
-  refuse(group: Group, now: number, retryAfterMs: number | undefined): boolean {
+  refuse(group: Group, now: number, retryAfterMs: number | undefined): void {
     const block = this.#blocks.get(group)
     const earlier = block?.refusals ?? 0
     // Calls that were under way together are refused together.
@@ -220,7 +220,6 @@ export class RateLimitWindows {
     const halvedUntil = hadCapacity ? now + 3_600_000 : (block?.halvedUntil ?? 0)
     this.#blocks.set(group, { until, refusals, halvedUntil, code: "gateway_limit" })
     if (isSecond) this.block(until, "gateway_limit")
-    return hadCapacity
   }
 
   /** Has a group wait until a time. */

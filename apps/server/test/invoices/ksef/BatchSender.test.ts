@@ -72,7 +72,6 @@ const setUp = (
     hasUnfinishedSessions: true,
     lane: { context: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
     process,
-    giveUpMs,
     store: {
       beginSession: () => Effect.succeed("1"),
       documents: () => Effect.succeed([{ id, xml: "<Faktura/>" }]),

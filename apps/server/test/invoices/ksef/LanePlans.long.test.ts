@@ -104,7 +104,11 @@ for (const database of databases) {
             })
 
           const nips = Array.from({ length: 20 }, (_, index) => nipOf(index + 2))
-          const claimed = yield* plan("claim", 2000, queue.claim({ limit: 10, leaseMs: 30_000, leased: nips }))
+          const claimed = yield* plan(
+            "claim",
+            2000,
+            queue.claim({ limit: 10, limitOfOthers: 10, leaseMs: 30_000, leased: nips })
+          )
           const [lane] = claimed.lanes
           assert.strictEqual(lane?.context, nipOf(1))
           assert.isAbove(claimed.withInvoices.length, 10)

@@ -77,7 +77,7 @@ for (const database of databases) {
       return {
         queue,
         store: yield* LaneStore.LaneStore,
-        claim: Effect.map(queue.claim({ limit: 10, leaseMs }), ({ lanes }) => lanes)
+        claim: Effect.map(queue.claim({ limit: 10, limitOfOthers: 10, leaseMs, leased: [] }), ({ lanes }) => lanes)
       }
     })
 
@@ -111,7 +111,7 @@ for (const database of databases) {
           const { claim, queue } = yield* setUp
           const sql = yield* SqlClient.SqlClient
           yield* claim
-          const claimAgain = queue.claim({ limit: 10, leaseMs, leased: [nip, "1111111111"] })
+          const claimAgain = queue.claim({ limit: 10, limitOfOthers: 10, leaseMs, leased: [nip, "1111111111"] })
           assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [], withCredential: [] })
           yield* waiting
           assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [nip], withCredential: [] })

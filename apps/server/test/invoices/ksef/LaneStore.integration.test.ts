@@ -30,7 +30,12 @@ const sending = Effect.gen(function* () {
     Effect.gen(function* () {
       const store = yield* LaneStore.LaneStore
       yield* wakeLane(ksef.nip)
-      const { lanes } = yield* (yield* LaneQueue.LaneQueue).claim({ limit: 1, leaseMs: 30_000 })
+      const { lanes } = yield* (yield* LaneQueue.LaneQueue).claim({
+        limit: 1,
+        limitOfOthers: 1,
+        leaseMs: 30_000,
+        leased: []
+      })
       const lane = lanes[0]!
       const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
       const invoice = (yield* store.beginSubmission(lane, session, id, new Date()))!

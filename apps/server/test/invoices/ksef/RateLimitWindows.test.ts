@@ -102,7 +102,7 @@ describe("RateLimitWindows", () => {
   it("obeys any Retry-After, and halves the rate if the window had room", () => {
     const windows = make()
     call(windows, 0)
-    assert.isTrue(windows.refuse(group, 0, 2_680_000))
+    windows.refuse(group, 0, 2_680_000)
     assert.strictEqual(windows.earliest(group, 0), 2_681_000)
     const restored = make(throughJson(windows.stored(1000)))
     assert.strictEqual(restored.earliest(group, 1000), 2_681_000)

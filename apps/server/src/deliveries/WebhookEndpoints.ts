@@ -6,7 +6,7 @@
 import type { WebhookEndpoint } from "@govoice/api"
 import type { Ids, Mode } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type OrganizationNotFound, Organizations } from "../accounts/Organizations.ts"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 import { KeyRing } from "../crypto/KeyRing.ts"
@@ -125,134 +125,158 @@ const toApi = (row: Row): WebhookEndpoint.WebhookEndpoint => ({
   updated_at: iso(row.updated_at)
 })
 
+const columns = `
+  id, organization_id, url, description, event_types, enabled, standard_webhooks, modes, header_names, max_in_flight,
+  disabled_reason, failing_since, created_at, updated_at, CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
+`
+
+const countEndpoints = (sql: Statement.Constructor, organizationId: Ids.OrganizationId) => sql<{
+  readonly endpoints: number
+}>`
+  SELECT count(*)::int AS endpoints FROM webhook_endpoints
+  WHERE organization_id = ${organizationId} AND deleted_at IS NULL
+`
+
+interface NewEndpoint extends EndpointInput {
+  readonly id: Ids.EndpointId
+  readonly organizationId: Ids.OrganizationId
+  readonly sealedHeaders: Uint8Array | null
+  readonly sealedSecret: Uint8Array
+}
+
+// Deliveries need an endpoint first, so the row that limits their concurrency is inserted here.
+const insert = (sql: Statement.Constructor, endpoint: NewEndpoint, now: Date) => sql<Row>`
+  WITH concurrency AS (
+    INSERT INTO organization_concurrency (organization_id) VALUES (${endpoint.organizationId}) ON CONFLICT DO NOTHING
+  )
+  INSERT INTO webhook_endpoints
+    (id, organization_id, url, description, event_types, enabled, standard_webhooks, modes, header_names, headers,
+     pace, max_in_flight, secret, created_at, updated_at)
+  VALUES (
+    ${endpoint.id}, ${endpoint.organizationId}, ${endpoint.url}, ${endpoint.description}, ${textArray(endpoint.eventTypes)},
+    ${endpoint.enabled}, ${endpoint.standardWebhooks}, ${textArray(endpoint.modes)},
+    ${textArray(Object.keys(endpoint.headers))}, ${endpoint.sealedHeaders},
+    'new', ${endpoint.maxInFlight}, ${endpoint.sealedSecret}, ${now}, ${now}
+  )
+  RETURNING ${sql.literal(columns)}
+`
+
+const selectPage = (
+  sql: Statement.Constructor,
+  organizationId: Ids.OrganizationId,
+  tail: Statement.Fragment
+) => sql<Row>`
+  SELECT ${sql.literal(columns)} FROM webhook_endpoints
+  WHERE organization_id = ${organizationId} AND deleted_at IS NULL ${tail}
+`
+
+// The statements below are of one endpoint: `owned` is the condition that names it with its account.
+
+const selectOne = (sql: Statement.Constructor, owned: Statement.Fragment) => sql<Row>`
+  SELECT ${sql.literal(columns)} FROM webhook_endpoints WHERE ${owned}
+`
+
+const selectActiveSecret = (sql: Statement.Constructor, owned: Statement.Fragment) => sql<{
+  readonly secret: Uint8Array
+}>`
+  SELECT CASE WHEN next_secret_at <= clock_timestamp() THEN next_secret ELSE secret END AS secret
+  FROM webhook_endpoints WHERE ${owned}
+`
+
+interface Changes extends Partial<EndpointInput> {
+  readonly sealedHeaders: Uint8Array | null
+}
+
+const updateOne = (sql: Statement.Constructor, owned: Statement.Fragment, changes: Changes, now: Date) => {
+  const { description, enabled, eventTypes, headers, maxInFlight, modes, sealedHeaders, standardWebhooks, url } =
+    changes
+  // An endpoint that is switched on or off begins anew, as if it had not failed.
+  const isSwitched = sql`coalesce(${enabled ?? null}::boolean <> enabled, false)`
+  return sql<Row>`
+    UPDATE webhook_endpoints SET
+      url               = coalesce(${url ?? null}, url),
+      description       = CASE WHEN ${description !== undefined} THEN ${description ?? null} ELSE description END,
+      event_types       = coalesce(${eventTypes === undefined ? null : textArray(eventTypes)}::text[], event_types),
+      enabled           = coalesce(${enabled ?? null}::boolean, enabled),
+      disabled_reason   = CASE WHEN NOT ${isSwitched} THEN disabled_reason END,
+      failing_since     = CASE WHEN NOT ${isSwitched} THEN failing_since END,
+      failed_at         = CASE WHEN NOT ${isSwitched} THEN failed_at END,
+      told              = CASE WHEN ${isSwitched} THEN '{}' ELSE told END,
+      standard_webhooks = coalesce(${standardWebhooks ?? null}::boolean, standard_webhooks),
+      modes             = coalesce(${modes === undefined ? null : textArray(modes)}::text[], modes),
+      header_names      = coalesce(${headers === undefined ? null : textArray(Object.keys(headers))}::text[], header_names),
+      headers           = CASE WHEN ${headers !== undefined} THEN ${sealedHeaders} ELSE headers END,
+      max_in_flight     = CASE WHEN ${maxInFlight !== undefined} THEN ${maxInFlight ?? null}::int ELSE max_in_flight END,
+      updated_at        = greatest(updated_at, ${now})
+    WHERE ${owned}
+    RETURNING ${sql.literal(columns)}
+  `
+}
+
+// The secret that signs now becomes the old one; a pending rotation is replaced.
+const updateSecret = (
+  sql: Statement.Constructor,
+  owned: Statement.Fragment,
+  sealedSecret: Uint8Array,
+  activatesAt: Date,
+  now: Date
+) => sql<Row>`
+  UPDATE webhook_endpoints SET
+    secret         = CASE WHEN next_secret_at <= ${now} THEN next_secret ELSE secret END,
+    next_secret    = ${sealedSecret},
+    next_secret_at = ${activatesAt},
+    updated_at     = greatest(updated_at, ${now})
+  WHERE ${owned}
+  RETURNING ${sql.literal(columns)}
+`
+
+const updateDeleted = (sql: Statement.Constructor, owned: Statement.Fragment, now: Date) => sql<Row>`
+  UPDATE webhook_endpoints SET deleted_at = ${now}, updated_at = greatest(updated_at, ${now})
+  WHERE ${owned}
+  RETURNING ${sql.literal(columns)}
+`
+
+const checkMaxInFlight = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  given: number | null | undefined
+) {
+  if (typeof given !== "number") return
+  const { organizationConcurrency } = yield* Settings
+  const limit = yield* ConcurrencyLimits.read(organizationId, organizationConcurrency)
+  if (given > limit) return yield* new MaxInFlightTooHigh({ limit })
+})
+
 /** Provides `WebhookEndpoints` from a migrated database. */
 export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations | Settings | SqlClient.SqlClient> =
   Layer.effect(
     WebhookEndpoints,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { organizationConcurrency } = yield* Settings
       const tail = yield* Page.makeTail
       const keyRing = yield* KeyRing
       const organizations = yield* Organizations
-      const columns = sql`
-      id, organization_id, url, description, event_types, enabled, standard_webhooks, modes, header_names, max_in_flight,
-      disabled_reason, failing_since, created_at, updated_at, CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
-    `
-      const ownedBy = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql`
-      id = ${id} AND deleted_at IS NULL AND ${organizations.ownedBy(accountId)}
-    `
+      const context = yield* Effect.context<Settings | SqlClient.SqlClient>()
 
-      const countEndpoints = (organizationId: Ids.OrganizationId) => sql<{ readonly endpoints: number }>`
-      SELECT count(*)::int AS endpoints FROM webhook_endpoints
-      WHERE organization_id = ${organizationId} AND deleted_at IS NULL
-    `
-
-      // Deliveries need an endpoint first, so the row that limits their concurrency is inserted here.
-      const insert = (
-        id: Ids.EndpointId,
-        organizationId: Ids.OrganizationId,
-        input: EndpointInput,
-        secret: Uint8Array,
-        now: Date
-      ) => sql<Row>`
-      WITH concurrency AS (INSERT INTO organization_concurrency (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING)
-      INSERT INTO webhook_endpoints
-        (id, organization_id, url, description, event_types, enabled, standard_webhooks, modes, header_names, headers,
-         pace, max_in_flight, secret, created_at, updated_at)
-      VALUES (
-        ${id}, ${organizationId}, ${input.url}, ${input.description}, ${textArray(input.eventTypes)},
-        ${input.enabled}, ${input.standardWebhooks}, ${textArray(input.modes)},
-        ${textArray(Object.keys(input.headers))}, ${EndpointHeaders.seal(keyRing, id, input.headers)},
-        'new', ${input.maxInFlight}, ${secret}, ${now}, ${now}
-      )
-      RETURNING ${columns}
-    `
-
-      const selectPage = (organizationId: Ids.OrganizationId, page: Page.PageRequest) => sql<Row>`
-      SELECT ${columns} FROM webhook_endpoints
-      WHERE organization_id = ${organizationId} AND deleted_at IS NULL ${tail(page)}
-    `
-
-      const selectOne = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql<Row>`
-      SELECT ${columns} FROM webhook_endpoints WHERE ${ownedBy(accountId, id)}
-    `
-
-      const selectActiveSecret = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql<{ readonly secret: Uint8Array }>`
-      SELECT CASE WHEN next_secret_at <= clock_timestamp() THEN next_secret ELSE secret END AS secret
-      FROM webhook_endpoints WHERE ${ownedBy(accountId, id)}
-    `
-
-      const updateOne = (accountId: Ids.AccountId, id: Ids.EndpointId, changes: Partial<EndpointInput>, now: Date) => {
-        // An endpoint that is switched on or off begins anew, as if it had not failed.
-        const isSwitched = sql`coalesce(${changes.enabled ?? null}::boolean <> enabled, false)`
-        return sql<Row>`
-      UPDATE webhook_endpoints SET
-        url               = coalesce(${changes.url ?? null}, url),
-        description       = CASE WHEN ${changes.description !== undefined} THEN ${changes.description ?? null} ELSE description END,
-        event_types       = coalesce(${changes.eventTypes === undefined ? null : textArray(changes.eventTypes)}::text[], event_types),
-        enabled           = coalesce(${changes.enabled ?? null}::boolean, enabled),
-        disabled_reason   = CASE WHEN NOT ${isSwitched} THEN disabled_reason END,
-        failing_since     = CASE WHEN NOT ${isSwitched} THEN failing_since END,
-        failed_at         = CASE WHEN NOT ${isSwitched} THEN failed_at END,
-        told              = CASE WHEN ${isSwitched} THEN '{}' ELSE told END,
-        standard_webhooks = coalesce(${changes.standardWebhooks ?? null}::boolean, standard_webhooks),
-        modes             = coalesce(${changes.modes === undefined ? null : textArray(changes.modes)}::text[], modes),
-        header_names      = coalesce(${changes.headers === undefined ? null : textArray(Object.keys(changes.headers))}::text[], header_names),
-        headers           = CASE WHEN ${changes.headers !== undefined} THEN ${
-          changes.headers === undefined ? null : EndpointHeaders.seal(keyRing, id, changes.headers)
-        } ELSE headers END,
-        max_in_flight     = CASE WHEN ${changes.maxInFlight !== undefined} THEN ${changes.maxInFlight ?? null}::int ELSE max_in_flight END,
-        updated_at        = greatest(updated_at, ${now})
-      WHERE ${ownedBy(accountId, id)}
-      RETURNING ${columns}
-    `
-      }
-
-      // The secret that signs now becomes the old one; a pending rotation is replaced.
-      const updateSecret = (
+      /** Runs a statement of an endpoint of the account. */
+      const ofEndpoint = <A>(
         accountId: Ids.AccountId,
-        id: Ids.EndpointId,
-        secret: Uint8Array,
-        activatesAt: Date,
-        now: Date
-      ) => sql<Row>`
-      UPDATE webhook_endpoints SET
-        secret         = CASE WHEN next_secret_at <= ${now} THEN next_secret ELSE secret END,
-        next_secret    = ${secret},
-        next_secret_at = ${activatesAt},
-        updated_at     = greatest(updated_at, ${now})
-      WHERE ${ownedBy(accountId, id)}
-      RETURNING ${columns}
-    `
-
-      const updateDeleted = (accountId: Ids.AccountId, id: Ids.EndpointId, now: Date) => sql<Row>`
-      UPDATE webhook_endpoints SET deleted_at = ${now}, updated_at = greatest(updated_at, ${now})
-      WHERE ${ownedBy(accountId, id)}
-      RETURNING ${columns}
-    `
+        id: string,
+        query: (owned: Statement.Fragment, id: Ids.EndpointId) => Effect.Effect<ReadonlyArray<A>, unknown>
+      ) =>
+        orNotFound(id, (valid) =>
+          query(sql`id = ${valid} AND deleted_at IS NULL AND ${organizations.ownedBy(accountId)}`, valid)
+        )
 
       // A rotation in between brings a secret that can sign, so the check needs no lock.
       const checkSecret = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: string) {
-        const row = yield* orNotFound(id, (valid) => selectActiveSecret(accountId, valid))
+        const row = yield* ofEndpoint(accountId, id, (owned) => selectActiveSecret(sql, owned))
         const secret = keyRing.open(row.secret, { column: "webhook_endpoints.secret", row: id })
         if (!StandardWebhooks.canSign(secret)) return yield* new SecretNotStandard()
       })
 
-      const checkMaxInFlight = Effect.fnUntraced(function* (
-        organizationId: Ids.OrganizationId,
-        given: number | null | undefined
-      ) {
-        if (typeof given !== "number") return
-        const limit = yield* ConcurrencyLimits.read(organizationId, organizationConcurrency).pipe(
-          Effect.provideService(SqlClient.SqlClient, sql)
-        )
-        if (given > limit) return yield* new MaxInFlightTooHigh({ limit })
-      })
-
       const newSecret = (id: string) => {
         const secret = OpaqueToken.signingSecret()
-        return { secret, sealed: keyRing.seal(secret, { column: "webhook_endpoints.secret", row: id }) }
+        return { secret, sealedSecret: keyRing.seal(secret, { column: "webhook_endpoints.secret", row: id }) }
       }
 
       return {
@@ -260,25 +284,27 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
           function* (accountId, organizationId, input) {
             const now = yield* Clock.currentTimeMillis
             const lockedId = yield* organizations.lock(accountId, organizationId)
-            const [count] = yield* countEndpoints(lockedId)
+            const [count] = yield* countEndpoints(sql, lockedId)
             if (count!.endpoints >= maxEndpoints) return yield* new TooManyWebhookEndpoints()
-            yield* checkMaxInFlight(lockedId, input.maxInFlight)
+            yield* Effect.provideContext(checkMaxInFlight(lockedId, input.maxInFlight), context)
 
             const id = IdGenerator.at("we", now, lockedId)
-            const { sealed, secret } = newSecret(id)
-            const [row] = yield* insert(id, lockedId, input, sealed, new Date(now))
+            const { sealedSecret, secret } = newSecret(id)
+            const sealedHeaders = EndpointHeaders.seal(keyRing, id, input.headers)
+            const endpoint = { ...input, id, organizationId: lockedId, sealedHeaders, sealedSecret }
+            const [row] = yield* insert(sql, endpoint, new Date(now))
             return { ...toApi(row!), secret }
           },
           (effect) => sql.withTransaction(effect).pipe(Effect.catchTag("SqlError", Effect.die))
         ),
 
         list: Effect.fn("WebhookEndpoints.list")(function* (organizationId, page) {
-          return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, page)), page, toApi)
+          return Page.fromRows(yield* Effect.orDie(selectPage(sql, organizationId, tail(page))), page, toApi)
         }),
 
         find: Effect.fn("WebhookEndpoints.find")((accountId, id) =>
           Effect.map(
-            orNotFound(id, (valid) => selectOne(accountId, valid)),
+            ofEndpoint(accountId, id, (owned) => selectOne(sql, owned)),
             toApi
           )
         ),
@@ -287,25 +313,33 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
           const now = new Date(yield* Clock.currentTimeMillis)
           if (changes.standardWebhooks === true) yield* checkSecret(accountId, id)
           if (typeof changes.maxInFlight === "number") {
-            const { organization_id } = yield* orNotFound(id, (valid) => selectOne(accountId, valid))
-            yield* Effect.catchTag(checkMaxInFlight(organization_id, changes.maxInFlight), "SqlError", Effect.die)
+            const { organization_id } = yield* ofEndpoint(accountId, id, (owned) => selectOne(sql, owned))
+            yield* checkMaxInFlight(organization_id, changes.maxInFlight).pipe(
+              Effect.provideContext(context),
+              Effect.catchTag("SqlError", Effect.die)
+            )
           }
-          return toApi(yield* orNotFound(id, (valid) => updateOne(accountId, valid, changes, now)))
+          const row = yield* ofEndpoint(accountId, id, (owned, valid) => {
+            const { headers } = changes
+            const sealedHeaders = headers === undefined ? null : EndpointHeaders.seal(keyRing, valid, headers)
+            return updateOne(sql, owned, { ...changes, sealedHeaders }, now)
+          })
+          return toApi(row)
         }),
 
         rotateSecret: Effect.fn("WebhookEndpoints.rotateSecret")(function* (accountId, id, activatesInSeconds) {
           const now = yield* Clock.currentTimeMillis
           const activatesAt = new Date(now + activatesInSeconds * 1000)
-          const { sealed, secret } = newSecret(id)
-          const row = yield* orNotFound(id, (valid) =>
-            updateSecret(accountId, valid, sealed, activatesAt, new Date(now))
+          const { sealedSecret, secret } = newSecret(id)
+          const row = yield* ofEndpoint(accountId, id, (owned) =>
+            updateSecret(sql, owned, sealedSecret, activatesAt, new Date(now))
           )
           return { ...toApi(row), secret, secret_activates_at: iso(activatesAt) }
         }),
 
         remove: Effect.fn("WebhookEndpoints.remove")(function* (accountId, id) {
           const now = new Date(yield* Clock.currentTimeMillis)
-          yield* orNotFound(id, (valid) => updateDeleted(accountId, valid, now))
+          yield* ofEndpoint(accountId, id, (owned) => updateDeleted(sql, owned, now))
         })
       }
     })

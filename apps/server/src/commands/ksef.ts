@@ -2,7 +2,7 @@
 import { type Environment, KsefClient, type KsefError } from "@govoice/ksef/client"
 import { ContextIdentifier } from "@govoice/ksef/format"
 import { Ids } from "@govoice/core"
-import { Clock, Console, Data, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Clock, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
 import { NationalSystem } from "../invoices/ksef/NationalSystem.ts"
@@ -14,10 +14,9 @@ import * as deployment from "./deployment.ts"
 import * as ofCell from "./ofCell.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import { PublicKeys } from "@govoice/ksef/crypto"
-import { ErrorCodes, type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
-import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
-import type { Credential } from "../invoices/ksef/GatewayCredentials.ts"
+import { ErrorCodes, type LoginAnswers } from "@govoice/ksef/protocol"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
+import * as Logins from "../invoices/ksef/Logins.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { GatewayCredential } from "@govoice/api"
 import { Prompt } from "effect/cli"
@@ -104,71 +103,33 @@ export const findOrganization = (settings: SettingsShape, id: string) =>
     return accountId === undefined ? yield* notFound : { id, accountId }
   })
 
-/** KSeF refuses the credential. */
-export class LoginRefused extends Data.TaggedError("LoginRefused")<{
-  readonly code: LoginStatuses.CredentialCode
-  readonly message: string
-}> {}
-
-interface Login {
-  readonly credential: Credential
-  readonly context: ContextIdentifier.ContextIdentifier
-}
-
-const begin = Effect.fnUntraced(function* (client: KsefClient.KsefClient, { context, credential }: Login) {
-  const challenge = yield* client.challenge
-  const now = yield* Clock.currentTimeMillis
-  if (credential.type === "ksef_token") {
-    const publicKey = PublicKeys.select(yield* client.publicKeys, "KsefTokenEncryption", now)
-    if (publicKey === undefined) return yield* Effect.die(new Error("KSeF lists no public key that can be used"))
-    return yield* client.loginWithToken({ challenge, context, token: credential.token, publicKey })
-  }
-  const { certificate, privateKey } = credential
-  const pair = SigningCredential.read({ certificate, privateKey: Redacted.value(privateKey) }, now)
-  if (Result.isFailure(pair)) {
-    return yield* new LoginRefused({ code: "certificate_refused", message: pair.failure.message })
-  }
-  // KSeF refuses a signature from its future.
-  const document = LoginDocument.write(
-    { challenge: challenge.challenge, context, signingTime: now - 60_000 },
-    pair.success
-  )
-  return yield* client.loginWithXades(document)
-})
-
-const pollMs = 500
-const maxPolls = 60
-
-const refusalOf = (error: KsefError): LoginRefused | KsefError => {
+const refusalOf = (error: KsefError): Logins.CredentialRefused | KsefError => {
   const operation = error.call === "loginWithXades" ? "loginWithXades" : "loginWithToken"
   const row = error.problem?.errors
     .map(({ code }) => ErrorCodes.errorCode(operation, code))
     .find((found) => found?.refusal !== undefined)
   return row?.refusal === undefined
     ? error
-    : new LoginRefused({ code: row.refusal, message: `KSeF refuses the login: ${row.meaning}.` })
+    : new Logins.CredentialRefused({ code: row.refusal, message: `KSeF refuses the login: ${row.meaning}.` })
 }
+
+const tokenKeyOf = (client: KsefClient.KsefClient) =>
+  Effect.gen(function* () {
+    const key = PublicKeys.select(yield* client.publicKeys, "KsefTokenEncryption", yield* Clock.currentTimeMillis)
+    return key ?? (yield* Effect.die(new Error("KSeF lists no public key that can be used")))
+  })
 
 /** Logs in, and returns the tokens of the login. */
 export const logIn = (
   client: KsefClient.KsefClient,
-  login: Login
-): Effect.Effect<typeof LoginAnswers.Tokens.Type, LoginRefused | KsefError> =>
-  Effect.gen(function* () {
-    const started = yield* begin(client, login)
-    for (let poll = 0; poll < maxPolls; poll++) {
-      yield* Effect.sleep(pollMs)
-      const { status } = yield* client.loginStatus(started)
-      const row = LoginStatuses.loginStatus(status)
-      if (row.action === "poll") continue
-      if (row.action === "redeem") return yield* client.redeem(started.authenticationToken.token)
-      return yield* new LoginRefused({
-        code: row.refusal ?? "credential_invalid",
-        message: [`KSeF refuses the login: ${row.meaning}.`, ...(status.details ?? [])].join(" ")
-      })
-    }
-    return yield* new LoginRefused({ code: "credential_invalid", message: "KSeF did not finish the login." })
-  }).pipe(Effect.catchTag("KsefError", (error) => Effect.fail(refusalOf(error))))
+  login: Parameters<typeof Logins.logInOnce>[1]
+): Effect.Effect<typeof LoginAnswers.Tokens.Type, Logins.CredentialRefused | KsefError> =>
+  Logins.logInOnce({ client, call: (_, effect) => effect, tokenKey: tokenKeyOf(client) }, login).pipe(
+    Effect.flatMap((end) =>
+      end._tag === "tokens" ? Effect.succeed(end.tokens) : Effect.fail(new Logins.CredentialRefused(end.refusal))
+    ),
+    Effect.catchTag("KsefError", (error) => Effect.fail(refusalOf(error)))
+  )
 
 type Beacon = { readonly status: string; readonly messages: ReadonlyArray<string> } | undefined
 
@@ -276,7 +237,7 @@ export const check = Effect.fnUntraced(function* (
       ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
       return { permissions: permissionsOf(accessToken.token), sessions: limits[0], rate: limits[1] }
     }).pipe(
-      Effect.catchTag("LoginRefused", ({ code, message }) =>
+      Effect.catchTag("CredentialRefused", ({ code, message }) =>
         Effect.fail(new CommandFailure({ message: `${code}: ${message}` }))
       ),
       Effect.catchTag("KsefError", ({ message }) =>

@@ -5,8 +5,9 @@
  * for an organization: nothing else has to prevent concurrent refreshes.
  */
 import type { Invoice } from "@govoice/core"
-import type { KsefClient } from "@govoice/ksef/client"
-import { type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
+import type { KsefClient, KsefError } from "@govoice/ksef/client"
+import type { PublicKeys } from "@govoice/ksef/crypto"
+import { type LoginAnswers, LoginStatuses, type Operation } from "@govoice/ksef/protocol"
 import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
 import { Clock, Data, Effect, Metric, Option, Redacted, Result, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -57,7 +58,7 @@ export class LoginPostponed extends Data.TaggedError("LoginPostponed")<{
 export type LoginError = CredentialRefused | LoginPostponed | CallFailed | LaneLost | SqlError.SqlError
 
 /** The result of a login. */
-type LoginEnd =
+export type LoginEnd =
   | { readonly _tag: "tokens"; readonly tokens: typeof LoginAnswers.Tokens.Type }
   | {
       readonly _tag: "ended"
@@ -147,10 +148,23 @@ interface State extends Options {
   readonly rejected: Map<string, "refresh" | "login">
 }
 
-const begin = Effect.fnUntraced(function* ({ call, client, keys }: Options, { context, credential }: StoredCredential) {
+/** What one login is made with: `E` is the error of a call. */
+export interface LoginCalls<E> {
+  readonly client: KsefClient.KsefClient
+  readonly call: <A>(operation: Operation.Operation, effect: Effect.Effect<A, KsefError>) => Effect.Effect<A, E>
+  /** Reads the key for which KSeF takes tokens encrypted. */
+  readonly tokenKey: Effect.Effect<PublicKeys.PublicKey, E>
+}
+
+type Login = Pick<StoredCredential, "context" | "credential">
+
+const begin = Effect.fnUntraced(function* <E>(
+  { call, client, tokenKey }: LoginCalls<E>,
+  { context, credential }: Login
+): Effect.fn.Return<typeof LoginAnswers.LoginStarted.Type, E | CredentialRefused> {
   const challenge = yield* call("challenge", client.challenge)
   if (credential.type === "ksef_token") {
-    const publicKey = yield* keys.get("KsefTokenEncryption", call)
+    const publicKey = yield* tokenKey
     return yield* call(
       "loginWithToken",
       client.loginWithToken({ challenge, context, token: credential.token, publicKey })
@@ -167,12 +181,13 @@ const begin = Effect.fnUntraced(function* ({ call, client, keys }: Options, { co
   return yield* call("loginWithXades", client.loginWithXades(LoginDocument.write(login, pair.success)))
 })
 
-const logInOnce = Effect.fnUntraced(function* (
-  options: Options,
-  credential: StoredCredential
-): Effect.fn.Return<LoginEnd, CallFailed | CredentialRefused> {
-  const { call, client } = options
-  const started = yield* begin(options, credential)
+/** Logs in once, and returns the tokens or how the login ended without them. */
+export const logInOnce = Effect.fnUntraced(function* <E>(
+  calls: LoginCalls<E>,
+  login: Login
+): Effect.fn.Return<LoginEnd, E | CredentialRefused> {
+  const { call, client } = calls
+  const started = yield* begin(calls, login)
   for (let poll = 0; poll < maxPolls; poll++) {
     yield* Effect.sleep(pollWaits[poll] ?? 2000)
     const { status } = yield* call("loginStatus", client.loginStatus(started))
@@ -191,7 +206,7 @@ const logInOnce = Effect.fnUntraced(function* (
 })
 
 // Anybody can store a credential of a taxpayer: one with which a login cannot even be made stops nobody else's.
-const contained = (login: ReturnType<typeof logInOnce>) =>
+const contained = <E>(login: Effect.Effect<LoginEnd, E>) =>
   Effect.catchDefect(login, (defect) =>
     Effect.gen(function* () {
       yield* Effect.logError("A login to KSeF could not be made", defect)
@@ -201,10 +216,15 @@ const contained = (login: ReturnType<typeof logInOnce>) =>
   )
 
 // An error while logging in means as much as a status.
-const attempt = (options: Options, { credential_state: state }: LaneOrganization, credential: StoredCredential) => {
+const attempt = (
+  { client, keys, ...options }: Options,
+  { credential_state: state }: LaneOrganization,
+  credential: StoredCredential
+) => {
   const isStranger = state !== "accepted"
+  const call = isStranger ? options.strangerCall : options.call
   return Effect.catchTag(
-    contained(logInOnce(isStranger ? { ...options, call: options.strangerCall } : options, credential)),
+    contained(logInOnce<CallFailed>({ client, call, tokenKey: keys.get("KsefTokenEncryption", call) }, credential)),
     "CallFailed",
     (error): Effect.Effect<LoginEnd, CallFailed | CredentialRefused | LoginPostponed> => {
       const { failure } = error

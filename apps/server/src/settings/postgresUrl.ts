@@ -1,5 +1,6 @@
 /** Reads the connection URL of a Postgres. */
 import { readFileSync } from "node:fs"
+import { isLoopback } from "./loopback.ts"
 
 const sslModes: ReadonlyArray<string> = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
 
@@ -26,8 +27,6 @@ export interface PostgresTarget {
   /** The mode of the URL. Its default is `disable` on this machine, and `verify-full` elsewhere. */
   readonly sslMode: string
 }
-
-const isLoopback = (host: string): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host)
 
 /** The fault of a part of a URL, as the rest of a sentence that begins with the name of the setting. */
 class UrlFault extends Error {}

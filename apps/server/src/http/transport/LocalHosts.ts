@@ -6,8 +6,7 @@
  * that clients use, so what a trusted one sends is served as well.
  */
 import { isIP } from "node:net"
-
-const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127(?:\.\d+){3}$/.test(host)
+import { isLoopback } from "../../settings/loopback.ts"
 
 /** Makes the check of `Host` for a server that listens on `listening`. Elsewhere, every name is served. */
 export const make = (listening: string): ((host: string | undefined) => boolean) => {

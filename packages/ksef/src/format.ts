@@ -4,7 +4,6 @@
  * @module
  * @since 0.1.0
  */
-export * as AuthTokenRequest from "./format/AuthTokenRequest.ts"
 export * as ContextIdentifier from "./format/ContextIdentifier.ts"
 export * as Crc8 from "./format/Crc8.ts"
 export * as DiscouragedCharacters from "./format/DiscouragedCharacters.ts"

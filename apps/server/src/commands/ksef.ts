@@ -1,15 +1,14 @@
 /** `govoice ksef`: the national system (KSeF), its credentials, and what waits for it. */
-import { type Environment, KsefClient, type KsefError } from "@govoice/ksef/client"
+import type { Environment, KsefClient, KsefError } from "@govoice/ksef/client"
 import { ContextIdentifier } from "@govoice/ksef/format"
 import { Ids } from "@govoice/core"
 import { Clock, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
-import { NationalSystem } from "../invoices/ksef/NationalSystem.ts"
+import { makeClient, NationalSystem } from "../invoices/ksef/NationalSystem.ts"
 import * as Organizations from "../accounts/Organizations.ts"
 import * as KeyRing from "../crypto/KeyRing.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
-import { version } from "../version.ts"
 import * as deployment from "./deployment.ts"
 import * as ofCell from "./ofCell.ts"
 import { CommandFailure } from "./CommandFailure.ts"
@@ -49,13 +48,8 @@ export const withClient = <A, E, R>(
   use: (client: KsefClient.KsefClient) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
-    const ksefEnvironment = yield* ksefEnvironmentOf(settings)
-    const client = yield* KsefClient.make({
-      environment: ksefEnvironment,
-      proxy: settings.ksef.proxy,
-      userAgent: `Govoice/${version}`
-    })
-    return yield* use(client)
+    const environment = yield* ksefEnvironmentOf(settings)
+    return yield* use(yield* makeClient({ environment, proxy: settings.ksef.proxy }))
   }).pipe(Effect.scoped)
 
 // Also while live mode is off: removing a credential ends its login. The database does not remember the environment for it.
@@ -64,11 +58,7 @@ const nationalSystem = ({ ksef: { environment, environmentId, proxy } }: Setting
     ? Layer.empty
     : Layer.effect(
         NationalSystem,
-        Effect.map(KsefClient.make({ environment, proxy, userAgent: `Govoice/${version}` }), (client) => ({
-          client,
-          environment,
-          environmentId
-        }))
+        Effect.map(makeClient({ environment, proxy }), (client) => ({ client, environment, environmentId }))
       )
 
 /** Runs an effect on the stores of the deployment. */

@@ -21,10 +21,10 @@ import type { Operation } from "../protocol/Operation.ts"
 import * as SessionAnswers from "../protocol/SessionAnswers.ts"
 import * as SystemWarning from "../protocol/SystemWarning.ts"
 import * as answers from "./answers.ts"
-import { Caller, maxJsonBytes, type OperationRequest } from "./caller.ts"
+import { Caller, type OperationRequest } from "./caller.ts"
 import type { Response } from "./exchange.ts"
 import { KsefError } from "./KsefError.ts"
-import { type Options, resolveOptions, type ResolvedOptions } from "./Options.ts"
+import { type Options, resolveOptions } from "./Options.ts"
 
 /**
  * A token that authorizes calls. It is never logged.
@@ -135,12 +135,8 @@ export interface KsefClient {
   readonly uploadPart: (part: SessionAnswers.PartUpload, encrypted: Uint8Array) => Effect.Effect<void, KsefError>
   readonly closeBatch: (session: InSession) => Effect.Effect<Warned, KsefError>
 
-  readonly sessions: (
-    filter: Page & { readonly accessToken: Bearer; readonly sessionType: "Online" | "Batch"; readonly from?: number }
-  ) => Answer<typeof SessionAnswers.SessionPage>
   readonly sessionStatus: (session: InSession) => Answer<typeof SessionAnswers.SessionStatus>
   readonly sessionInvoices: (session: InSession & Page) => Answer<typeof SessionAnswers.InvoicePage>
-  readonly failedInvoices: (session: InSession & Page) => Answer<typeof SessionAnswers.InvoicePage>
   readonly invoiceStatus: (
     invoice: InSession & { readonly invoice: string }
   ) => Answer<typeof SessionAnswers.InvoiceStatus>
@@ -149,7 +145,6 @@ export interface KsefClient {
   readonly invoiceUpoByKsefNumber: (
     invoice: InSession & { readonly ksefNumber: string }
   ) => Effect.Effect<answers.Download, KsefError>
-  readonly sessionUpo: (receipt: InSession & { readonly upo: string }) => Effect.Effect<answers.Download, KsefError>
   readonly downloadUpo: (link: Redacted.Redacted) => Effect.Effect<answers.Download, KsefError>
   readonly invoice: (invoice: {
     readonly accessToken: Bearer
@@ -177,7 +172,7 @@ export const make = (options: Options): Effect.Effect<KsefClient, never, Scope.S
       Effect.sync(() => new Caller(resolveOptions(options))),
       (caller) => Effect.sync(() => caller.close())
     ),
-    (caller) => client(caller, resolveOptions(options))
+    client
   )
 
 const warned = (response: Response): Warned => ({
@@ -187,7 +182,7 @@ const warned = (response: Response): Warned => ({
 const maxUpoBytes = 1024 * 1024
 const maxInvoiceBytes = 4 * 1024 * 1024
 
-const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions): KsefClient => {
+const client = (caller: Caller): KsefClient => {
   const jsonOf = <S extends Schema.ConstraintDecoder<unknown>>(operation: Operation, schema: S) => {
     const decode = answers.json(schema)
     return (request: OperationRequest = {}): Answer<S> =>
@@ -211,10 +206,8 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
     refresh: jsonOf("refresh", LoginAnswers.Refreshed),
     openOnline: jsonOf("openOnline", SessionAnswers.OnlineSessionOpened),
     openBatch: jsonOf("openBatch", SessionAnswers.BatchSessionOpened),
-    sessions: jsonOf("sessions", SessionAnswers.SessionPage),
     sessionStatus: jsonOf("sessionStatus", SessionAnswers.SessionStatus),
     sessionInvoices: jsonOf("sessionInvoices", SessionAnswers.InvoicePage),
-    failedInvoices: jsonOf("failedInvoices", SessionAnswers.InvoicePage),
     invoiceStatus: jsonOf("invoiceStatus", SessionAnswers.InvoiceStatus),
     contextLimits: jsonOf("contextLimits", LimitAnswers.ContextLimits),
     rateLimits: jsonOf("rateLimits", LimitAnswers.RateLimits)
@@ -222,9 +215,9 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
   const decodeSent = answers.json(SessionAnswers.InvoiceSent)
   const decodeBeacon = answers.json(LimitAnswers.Beacon)
   const decodeBeaconMessages = answers.json(LimitAnswers.BeaconMessages)
-  const featureHeader = caller.environment.features.join(",")
-  const openHeaders = featureHeader === "" ? {} : { "x-ksef-feature": featureHeader }
-  const { beaconUrl } = caller.environment
+  const { timeoutMs, uploadTimeoutMs } = caller.options
+  const { beaconUrl, features } = caller.options.environment
+  const openHeaders = features.length === 0 ? {} : { "x-ksef-feature": features.join(",") }
   const ofBeacon = (url: string) =>
     caller.plain("beacon", { method: "GET", url, maxBytes: maxUpoBytes, timeoutMs: 5_000 })
 
@@ -305,28 +298,19 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
     uploadPart: (part, encrypted) => uploadPart(caller, part, encrypted, uploadTimeoutMs),
     closeBatch: (session) => Effect.map(caller.operation("closeBatch", about(session)), warned),
 
-    sessions: ({ accessToken, from, sessionType, ...page }) =>
-      operations.sessions({
-        bearer: accessToken,
-        ...pageOf(page, {
-          sessionType,
-          dateCreatedFrom: from === undefined ? undefined : new Date(from).toISOString()
-        })
-      }),
     sessionStatus: (session) => operations.sessionStatus(about(session)),
-    sessionInvoices: ({ continuationToken, pageSize, ...session }) =>
-      operations.sessionInvoices({ ...about(session), ...pageOf({ continuationToken, pageSize }) }),
-    failedInvoices: ({ continuationToken, pageSize, ...session }) =>
-      operations.failedInvoices({ ...about(session), ...pageOf({ continuationToken, pageSize }) }),
+    sessionInvoices: ({ continuationToken, pageSize = 1000, ...session }) =>
+      operations.sessionInvoices({
+        ...about(session),
+        query: { pageSize },
+        headers: { "x-continuation-token": continuationToken }
+      }),
     invoiceStatus: ({ invoice, ...session }) =>
       operations.invoiceStatus(about(session, { invoiceReferenceNumber: invoice })),
 
     invoiceUpo: ({ invoice, ...session }) => xmlOf("invoiceUpo", about(session, { invoiceReferenceNumber: invoice })),
     invoiceUpoByKsefNumber: ({ ksefNumber, ...session }) =>
       xmlOf("invoiceUpoByKsefNumber", about(session, { ksefNumber })),
-    // It covers up to 10,000 invoices of a session.
-    sessionUpo: ({ upo, ...session }) =>
-      xmlOf("sessionUpo", { ...about(session, { upoReferenceNumber: upo }), maxBytes: maxJsonBytes }),
     downloadUpo: (link) =>
       Effect.flatMap(
         caller.handedOut("downloadUpo", {
@@ -393,11 +377,6 @@ const givenHeaders = (headers: SessionAnswers.PartUpload["headers"]): Record<str
 const about = ({ accessToken, session }: InSession, parameters: Readonly<Record<string, string>> = {}) => ({
   bearer: accessToken,
   parameters: { referenceNumber: session, ...parameters }
-})
-
-const pageOf = ({ continuationToken, pageSize = 1000 }: Page, filter: OperationRequest["query"] = {}) => ({
-  query: { ...filter, pageSize },
-  headers: { "x-continuation-token": continuationToken }
 })
 
 const formOf = ({ schemaVersion, systemCode, value }: FormCode) => ({ systemCode, schemaVersion, value })

@@ -41,14 +41,12 @@ export const maxJsonBytes = 8 * 1024 * 1024
 const connectTimeoutMs = 10_000
 
 export class Caller {
-  readonly environment: Environment.Environment
-  readonly #options: ResolvedOptions
+  readonly options: ResolvedOptions
   readonly #connections: Connections
   readonly #logWarnings = makeWarningLog()
 
   constructor(options: ResolvedOptions) {
-    this.environment = options.environment
-    this.#options = options
+    this.options = options
     this.#connections = new Connections({
       lookup: guardedLookup(options.resolve, options.environment.isPublic),
       secureContext: tls.createSecureContext({
@@ -68,7 +66,7 @@ export class Caller {
   operation(operation: Operation, request: OperationRequest = {}): Effect.Effect<Response, KsefError> {
     return Effect.suspend(() => {
       const { method, path } = operations[operation]
-      const url = new URL(`${this.environment.baseUrl}${filled(path, request.parameters ?? {})}`)
+      const url = new URL(`${this.options.environment.baseUrl}${filled(path, request.parameters ?? {})}`)
       for (const [name, value] of Object.entries(request.query ?? {})) {
         if (value !== undefined) url.searchParams.set(name, String(value))
       }
@@ -85,14 +83,14 @@ export class Caller {
         }),
         body: body?.bytes,
         maxBytes: request.maxBytes ?? maxJsonBytes,
-        timeoutMs: this.#options.timeoutMs
+        timeoutMs: this.options.timeoutMs
       })
     })
   }
 
   /** Calls an address that KSeF handed out, if it may be called. */
   handedOut(call: Call, request: PlainRequest): Effect.Effect<Response, KsefError> {
-    if (Environment.mayCall(this.environment, request.url)) return this.plain(call, request)
+    if (Environment.mayCall(this.options.environment, request.url)) return this.plain(call, request)
     return Effect.fail(
       new KsefError({
         call,
@@ -116,7 +114,7 @@ export class Caller {
   }
 
   #headers(accept: string): Record<string, string> {
-    return { accept, "user-agent": this.#options.userAgent }
+    return { accept, "user-agent": this.options.userAgent }
   }
 
   #call(call: Call, template: string | undefined, request: Request): Effect.Effect<Response, KsefError> {

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto"
-import * as Sha256 from "./Sha256.ts"
+import { attempt } from "./attempt.ts"
 
 /**
  * The use of a key: to encrypt the token of a login, or the AES key of a session.
@@ -70,24 +70,8 @@ export const select = (list: ReadonlyArray<Listed>, usage: Usage, now: number): 
  */
 export const read = (certificate: string): KeyObject | undefined => {
   const der = Buffer.from(certificate, "base64")
-  const key = attempt(() => new X509Certificate(der).publicKey) ?? attempt(() => createPublicKey({ key: der, ...spki }))
+  const key =
+    attempt(() => new X509Certificate(der).publicKey) ??
+    attempt(() => createPublicKey({ key: der, type: "spki", format: "der" }))
   return key?.asymmetricKeyType === "rsa" && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? key : undefined
-}
-
-/**
- * Returns the id of a key: SHA-256 of its SubjectPublicKeyInfo in DER.
- *
- * @category getters
- * @since 0.1.0
- */
-export const idOf = (key: KeyObject): string => Sha256.base64(key.export(spki))
-
-const spki = { type: "spki", format: "der" } as const
-
-const attempt = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
 }

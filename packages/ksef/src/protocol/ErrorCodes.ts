@@ -113,14 +113,14 @@ export const errorCodes: ReadonlyArray<Row> = [
   {
     code: 21173,
     meaning: "no such session",
-    at: ["sessionStatus", "sessionInvoices", "failedInvoices", "sessionUpo", "closeOnline", "closeBatch"],
+    at: ["sessionStatus", "sessionInvoices", "closeOnline", "closeBatch"],
     action: "session-unreadable"
   },
   { code: 21173, meaning: "no such session", at: ["send"], action: "new-session" },
   {
     code: 21178,
     meaning: "no such receipt, or not yet",
-    at: ["invoiceUpoByKsefNumber", "sessionUpo"],
+    at: ["invoiceUpoByKsefNumber"],
     action: "not-yet"
   },
   { code: 21180, meaning: "the status of the session forbids it", at: ["send"], action: "new-session" },
@@ -165,14 +165,11 @@ export const errorCodes: ReadonlyArray<Row> = [
       "send",
       "closeOnline",
       "closeBatch",
-      "sessions",
       "sessionStatus",
       "sessionInvoices",
-      "failedInvoices",
       "invoiceStatus",
       "invoiceUpo",
       "invoiceUpoByKsefNumber",
-      "sessionUpo",
       "invoice"
     ],
     action: "defect"
@@ -180,7 +177,7 @@ export const errorCodes: ReadonlyArray<Row> = [
   {
     code: 21418,
     meaning: "wrong continuation token",
-    at: ["sessions", "sessionInvoices", "failedInvoices"],
+    at: ["sessionInvoices"],
     action: "first-page"
   },
   {

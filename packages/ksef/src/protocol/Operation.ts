@@ -17,7 +17,6 @@ export type RateLimitGroup =
   | "invoiceSend"
   | "invoiceStatus"
   | "sessionMisc"
-  | "sessionList"
   | "sessionInvoiceList"
   | "invoiceDownload"
   | "batchSession"
@@ -102,7 +101,6 @@ export const operations = define({
     bearer: "access",
     success: 204
   },
-  sessions: { method: "GET", path: "/sessions", group: "sessionList", bearer: "access", success: 200 },
   sessionStatus: {
     method: "GET",
     path: "/sessions/{referenceNumber}",
@@ -113,13 +111,6 @@ export const operations = define({
   sessionInvoices: {
     method: "GET",
     path: "/sessions/{referenceNumber}/invoices",
-    group: "sessionInvoiceList",
-    bearer: "access",
-    success: 200
-  },
-  failedInvoices: {
-    method: "GET",
-    path: "/sessions/{referenceNumber}/invoices/failed",
     group: "sessionInvoiceList",
     bearer: "access",
     success: 200
@@ -141,13 +132,6 @@ export const operations = define({
   invoiceUpoByKsefNumber: {
     method: "GET",
     path: "/sessions/{referenceNumber}/invoices/ksef/{ksefNumber}/upo",
-    group: "sessionMisc",
-    bearer: "access",
-    success: 200
-  },
-  sessionUpo: {
-    method: "GET",
-    path: "/sessions/{referenceNumber}/upo/{upoReferenceNumber}",
     group: "sessionMisc",
     bearer: "access",
     success: 200
@@ -202,7 +186,6 @@ export const defaultRateLimits: Readonly<Record<RateLimitGroup, RateLimit>> = {
   invoiceSend: limit(10, 30, 180),
   invoiceStatus: limit(30, 120, 1200),
   sessionMisc: limit(10, 120, 1200),
-  sessionList: limit(5, 10, 60),
   sessionInvoiceList: limit(10, 20, 200),
   invoiceDownload: limit(8, 16, 64),
   batchSession: limit(10, 20, 60),

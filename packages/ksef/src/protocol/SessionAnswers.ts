@@ -128,7 +128,7 @@ export const InvoiceStatus = Schema.Struct({
 export type InvoiceStatus = typeof InvoiceStatus.Type
 
 /**
- * `sessionInvoices` and `failedInvoices`. The continuation token asks for the next page; there is none on the last.
+ * `sessionInvoices`. The continuation token asks for the next page; there is none on the last.
  *
  * @category schemas
  * @since 0.1.0
@@ -136,26 +136,4 @@ export type InvoiceStatus = typeof InvoiceStatus.Type
 export const InvoicePage = Schema.Struct({
   continuationToken: nullable(Schema.String),
   invoices: Schema.Array(InvoiceStatus)
-})
-
-/**
- * `sessions`.
- *
- * @category schemas
- * @since 0.1.0
- */
-export const SessionPage = Schema.Struct({
-  continuationToken: nullable(Schema.String),
-  sessions: Schema.Array(
-    Schema.Struct({
-      referenceNumber: Reference,
-      status: Status,
-      dateCreated: Time,
-      dateUpdated: Time,
-      validUntil: nullable(Time),
-      totalInvoiceCount: Schema.Int,
-      successfulInvoiceCount: Schema.Int,
-      failedInvoiceCount: Schema.Int
-    })
-  )
 })

@@ -61,6 +61,27 @@ export const readAll = (bytes: Buffer): ReadonlyArray<Value> => {
   return values
 }
 
+/**
+ * Returns a value that has to be there.
+ *
+ * @throws {RangeError} where it is missing.
+ * @category parsing
+ * @since 0.1.0
+ */
+export const required = (value: Value | undefined): Value => {
+  if (value === undefined) throw new RangeError("Expected a value")
+  return value
+}
+
+/**
+ * Reads the values within a value that has to be there.
+ *
+ * @throws {RangeError} where it is missing, or its content is no DER.
+ * @category parsing
+ * @since 0.1.0
+ */
+export const inner = (value: Value | undefined): ReadonlyArray<Value> => readAll(required(value).content)
+
 // The numbers of an identifier have no size limit, and long ones take time with the square of their length.
 const maxIdentifierBytes = 64
 
@@ -86,6 +107,15 @@ export const objectIdentifier = (content: Buffer): string => {
   const first = root < 40n ? 0n : root < 80n ? 1n : 2n
   return [first, root - first * 40n, ...rest].join(".")
 }
+
+/**
+ * Reads the object identifier of a value that has to be there.
+ *
+ * @throws {RangeError} where it is missing, or its identifier too long.
+ * @category parsing
+ * @since 0.1.0
+ */
+export const identifier = (value: Value | undefined): string => objectIdentifier(required(value).content)
 
 /**
  * Decodes the value of a character string, or returns `undefined` for any other tag.

@@ -80,55 +80,46 @@ const parsed = <A>(run: () => A): Effect.Effect<A, PrivateKeyFile.KeyFileError> 
     }
   })
 
-const inner = ({ content }: Der.Value): ReadonlyArray<Der.Value> => Der.readAll(content)
-
-const only = (value: Der.Value | undefined): Der.Value => {
-  if (value === undefined) throw new RangeError("Expected a value")
-  return value
-}
-
-const oid = (value: Der.Value | undefined): string => Der.objectIdentifier(only(value).content)
-
 // PFX: version, ContentInfo of the safes, and a MAC. A ContentInfo has its content in a tag of its own.
 const safesOf = (file: Buffer): ReadonlyArray<Safe> => {
   const [pfx] = Der.readAll(file)
-  const [, authSafe] = inner(only(pfx))
-  const [type, wrapped] = inner(only(authSafe))
-  if (oid(type) !== data) throw new RangeError("Expected data")
-  const [octets] = inner(only(wrapped))
-  const [safes] = Der.readAll(only(octets).content)
-  return inner(only(safes)).slice(0, maxSafes).map(safeOf)
+  const [, authSafe] = Der.inner(pfx)
+  const [type, wrapped] = Der.inner(authSafe)
+  if (Der.identifier(type) !== data) throw new RangeError("Expected data")
+  const [octets] = Der.inner(wrapped)
+  const [safes] = Der.inner(octets)
+  return Der.inner(safes).slice(0, maxSafes).map(safeOf)
 }
 
 const safeOf = (info: Der.Value): Safe => {
-  const [type, wrapped] = inner(info)
-  const [content] = inner(only(wrapped))
-  if (oid(type) === data) return { content: only(content).content, encryption: undefined }
-  if (oid(type) !== encryptedData) throw new RangeError("Expected data or encrypted data")
+  const [type, wrapped] = Der.inner(info)
+  const [content] = Der.inner(wrapped)
+  if (Der.identifier(type) === data) return { content: Der.required(content).content, encryption: undefined }
+  if (Der.identifier(type) !== encryptedData) throw new RangeError("Expected data or encrypted data")
   // EncryptedData: version, and EncryptedContentInfo: type, algorithm, content with an implicit tag.
-  const [, encryptedInfo] = inner(only(content))
-  const [, algorithm, encrypted] = inner(only(encryptedInfo))
-  const octets = { tag: Der.tags.octetString, content: only(encrypted).content }
-  const both = Buffer.concat([Der.write(only(algorithm)), Der.write(octets)])
+  const [, encryptedInfo] = Der.inner(content)
+  const [, algorithm, encrypted] = Der.inner(encryptedInfo)
+  const octets = { tag: Der.tags.octetString, content: Der.required(encrypted).content }
+  const both = Buffer.concat([Der.write(Der.required(algorithm)), Der.write(octets)])
   return { content: both, encryption: Der.write({ tag: Der.tags.sequence, content: both }) }
 }
 
 const bagsOf = (content: Buffer): ReadonlyArray<Bag> => {
   const [bags] = Der.readAll(content)
-  return inner(only(bags)).map((bag) => {
-    const [type, wrapped, attributes] = inner(bag)
+  return Der.inner(bags).map((bag) => {
+    const [type, wrapped, attributes] = Der.inner(bag)
     return {
-      type: oid(type),
-      value: only(wrapped).content,
+      type: Der.identifier(type),
+      value: Der.required(wrapped).content,
       id: attributes === undefined ? undefined : idOf(attributes)
     }
   })
 }
 
 const idOf = (attributes: Der.Value): Buffer | undefined => {
-  for (const attribute of inner(attributes)) {
-    const [type, values] = inner(attribute)
-    if (oid(type) === localKeyId) return inner(only(values))[0]?.content
+  for (const attribute of Der.inner(attributes)) {
+    const [type, values] = Der.inner(attribute)
+    if (Der.identifier(type) === localKeyId) return Der.inner(values)[0]?.content
   }
   return undefined
 }
@@ -136,11 +127,11 @@ const idOf = (attributes: Der.Value): Buffer | undefined => {
 // CertBag: type, and the DER in octets in a tag of its own.
 const pemOf = (value: Buffer): string => {
   const [bag] = Der.readAll(value)
-  const [type, wrapped] = inner(only(bag))
-  if (oid(type) !== x509Certificate) throw new RangeError("Expected an X.509 certificate")
-  const [octets] = inner(only(wrapped))
+  const [type, wrapped] = Der.inner(bag)
+  if (Der.identifier(type) !== x509Certificate) throw new RangeError("Expected an X.509 certificate")
+  const [octets] = Der.inner(wrapped)
   const lines =
-    only(octets)
+    Der.required(octets)
       .content.toString("base64")
       .match(/.{1,64}/g) ?? []
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`

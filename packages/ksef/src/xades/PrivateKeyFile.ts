@@ -6,6 +6,7 @@
 import { createDecipheriv, createHash, createPrivateKey, type KeyObject, pbkdf2 } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { attempt } from "../crypto/attempt.ts"
 import * as Der from "./Der.ts"
 
 /**
@@ -104,14 +105,6 @@ const messages = {
 
 const fail = (reason: KeyFileError["reason"]) => Effect.fail(new KeyFileError({ reason, message: messages[reason] }))
 
-const attempt = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
-}
-
 class UnsupportedKey extends Error {}
 
 const parse = <A>(run: () => A, otherwise: KeyFileError["reason"]): Effect.Effect<A, KeyFileError> =>
@@ -168,7 +161,7 @@ const ec = "1.2.840.10045.2.1"
  * whatever the block is called, and an RSA key with long exponents as much to sign. So it gets RSA and EC only.
  */
 const keyOf = (der: Buffer, kind: string): KeyObject => {
-  const values = inner(Der.readAll(der)[0])
+  const values = Der.inner(Der.readAll(der)[0])
   const format = "der"
   switch (kind) {
     case "RSA PRIVATE KEY":
@@ -179,9 +172,9 @@ const keyOf = (der: Buffer, kind: string): KeyObject => {
       return createPrivateKey({ key: der, format, type: "sec1" })
     default: {
       const [version, algorithm, key] = values
-      if (required(version).tag !== Der.tags.integer) throw new RangeError("Expected a version")
-      const content = () => inner(Der.readAll(required(key).content)[0])
-      const type = oid(inner(algorithm)[0])
+      if (Der.required(version).tag !== Der.tags.integer) throw new RangeError("Expected a version")
+      const content = () => Der.inner(Der.inner(key)[0])
+      const type = Der.identifier(Der.inner(algorithm)[0])
       if (type === rsa) checkRsa(content())
       else if (type === ec) checkEc(content())
       else throw new UnsupportedKey()
@@ -205,7 +198,7 @@ const checkRsa = (values: ReadonlyArray<Der.Value>): void => {
 }
 
 const checkEc = ([version, key]: ReadonlyArray<Der.Value>): void => {
-  if (required(version).tag !== Der.tags.integer || required(key).tag !== Der.tags.octetString) {
+  if (Der.required(version).tag !== Der.tags.integer || Der.required(key).tag !== Der.tags.octetString) {
     throw new RangeError("Expected an EC key")
   }
 }
@@ -249,36 +242,27 @@ const ciphers: Readonly<Record<string, Pbes2["cipher"]>> = {
 // EncryptedPrivateKeyInfo of RFC 5958, PBES2-params and PBKDF2-params of RFC 8018.
 const readEncryption = (encrypted: Buffer): Pbes2 | "unknown" => {
   const [outer] = Der.readAll(encrypted)
-  const [algorithm, content] = Der.readAll(required(outer).content)
-  const [scheme, parameters] = Der.readAll(required(algorithm).content)
-  if (oid(scheme) !== pbes2) return "unknown"
-  const [derivation, encryption] = Der.readAll(required(parameters).content)
-  const [derivationId, derivationParameters] = Der.readAll(required(derivation).content)
-  const [cipherId, iv] = Der.readAll(required(encryption).content)
-  const cipher = ciphers[oid(cipherId)]
-  if (oid(derivationId) !== pbkdf2Id || cipher === undefined) return "unknown"
-  const [salt, iterations, ...options] = Der.readAll(required(derivationParameters).content)
+  const [algorithm, content] = Der.inner(outer)
+  const [scheme, parameters] = Der.inner(algorithm)
+  if (Der.identifier(scheme) !== pbes2) return "unknown"
+  const [derivation, encryption] = Der.inner(parameters)
+  const [derivationId, derivationParameters] = Der.inner(derivation)
+  const [cipherId, iv] = Der.inner(encryption)
+  const cipher = ciphers[Der.identifier(cipherId)]
+  if (Der.identifier(derivationId) !== pbkdf2Id || cipher === undefined) return "unknown"
+  const [salt, iterations, ...options] = Der.inner(derivationParameters)
   const prf = options.find(({ tag }) => tag === Der.tags.sequence)
-  const digest = prf === undefined ? "sha1" : digests[oid(Der.readAll(prf.content)[0])]
+  const digest = prf === undefined ? "sha1" : digests[Der.identifier(Der.inner(prf)[0])]
   if (digest === undefined) return "unknown"
   return {
-    salt: required(salt).content,
-    iterations: Math.max(1, integer(required(iterations))),
+    salt: Der.required(salt).content,
+    iterations: Math.max(1, integer(Der.required(iterations))),
     digest,
     cipher,
-    iv: required(iv).content,
-    content: required(content).content
+    iv: Der.required(iv).content,
+    content: Der.required(content).content
   }
 }
 
 const integer = ({ content }: Der.Value): number =>
   content.length > 6 ? Infinity : content.reduce((number, byte) => number * 256 + byte, 0)
-
-const oid = (value: Der.Value | undefined): string => Der.objectIdentifier(required(value).content)
-
-const inner = (value: Der.Value | undefined): ReadonlyArray<Der.Value> => Der.readAll(required(value).content)
-
-const required = (value: Der.Value | undefined): Der.Value => {
-  if (value === undefined) throw new RangeError("Expected a value")
-  return value
-}

@@ -8,6 +8,7 @@ import { type KeyObject, sign, verify, X509Certificate } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { attempt } from "../crypto/attempt.ts"
 import * as Certificate from "./Certificate.ts"
 import * as Pkcs12 from "./Pkcs12.ts"
 import * as PrivateKeyFile from "./PrivateKeyFile.ts"
@@ -269,12 +270,4 @@ const checkOutside = (
       resume(isPair ? Effect.succeed(checked.success) : Effect.fail(mismatch()))
     })
   })
-}
-
-const attempt = <A>(run: () => A): A | undefined => {
-  try {
-    return run()
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Oaep, PublicKeys } from "@govoice/ksef/crypto"
 import { makePair, type Options } from "../support/certificates.ts"
@@ -72,11 +71,5 @@ describe("PublicKeys", () => {
     const pair = makePair()
     const spki = pair.publicKey.export({ type: "spki", format: "der" })
     assert.isTrue(PublicKeys.read(spki.toString("base64"))?.equals(pair.publicKey))
-  })
-
-  it("computes the id that KSeF documents", () => {
-    const { publicKey } = makePair()
-    const spki = publicKey.export({ type: "spki", format: "der" })
-    assert.strictEqual(PublicKeys.idOf(publicKey), createHash("sha256").update(spki).digest("base64"))
   })
 })

@@ -14,19 +14,7 @@ describe("Sha256", () => {
         const text = Sha256.base64(bytes)
         assert.strictEqual(text, createHash("sha256").update(bytes).digest("base64"))
         assert.strictEqual(text.length, 44)
-        assert.isTrue(Sha256.isBase64(text))
       })
     )
-  })
-
-  it.each([
-    "",
-    "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0",
-    "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=",
-    "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=",
-    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
-    "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n"
-  ])("rejects %j as a hash in Base64", (text) => {
-    assert.isFalse(Sha256.isBase64(text))
   })
 })

@@ -16,10 +16,8 @@ const answers: ReadonlyArray<[Operation.Operation, Schema.ConstraintDecoder<unkn
   ["openOnline", SessionAnswers.OnlineSessionOpened],
   ["openBatch", SessionAnswers.BatchSessionOpened],
   ["send", SessionAnswers.InvoiceSent],
-  ["sessions", SessionAnswers.SessionPage],
   ["sessionStatus", SessionAnswers.SessionStatus],
   ["sessionInvoices", SessionAnswers.InvoicePage],
-  ["failedInvoices", SessionAnswers.InvoicePage],
   ["invoiceStatus", SessionAnswers.InvoiceStatus],
   ["contextLimits", LimitAnswers.ContextLimits],
   ["rateLimits", LimitAnswers.RateLimits]

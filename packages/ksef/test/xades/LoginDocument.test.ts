@@ -1,6 +1,5 @@
 import { createHash, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { AuthTokenRequest } from "@govoice/ksef/format"
 import { LoginDocument, Signature, SigningCredential } from "@govoice/ksef/xades"
 import * as Result from "effect/Result"
 import { authSchema } from "../fixtures.ts"
@@ -38,7 +37,6 @@ describe("LoginDocument", () => {
     assert.include(xml, `<ContextIdentifier><${type}>${value}</${type}></ContextIdentifier>`)
     assert.include(xml, `<SubjectIdentifierType>${subject}</SubjectIdentifierType>`)
     assert.isUndefined(Libxml2.validity(authSchema, withoutSignature(xml)))
-    assert.deepStrictEqual(AuthTokenRequest.read(xml)?.context, { type, value })
   })
 })
 

@@ -31,22 +31,24 @@ export interface NationalSystemOptions {
   readonly proxy: string | undefined
 }
 
+/** Makes a client of an environment. */
+export const makeClient = ({ environment, proxy }: Pick<NationalSystemOptions, "environment" | "proxy">) =>
+  KsefClient.make({ environment, proxy, userAgent: `Govoice/${version}` })
+
 /**
  * Provides the national system of an environment, and remembers the environment in the database. Fails where the database
  * has unfinished live invoices of another one: a test invoice must never reach production.
  */
-export const layerOf = ({
-  environment,
-  environmentId,
-  proxy
-}: NationalSystemOptions): Layer.Layer<never, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
+export const layerOf = (
+  options: NationalSystemOptions
+): Layer.Layer<never, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.effect(
     NationalSystem,
     Effect.gen(function* () {
+      const { environment, environmentId } = options
       yield* rememberEnvironment(environmentId)
       yield* adoptCredentials(environmentId)
-      const client = yield* KsefClient.make({ environment, proxy, userAgent: `Govoice/${version}` })
-      return { environment, environmentId, client }
+      return { environment, environmentId, client: yield* makeClient(options) }
     })
   )
 

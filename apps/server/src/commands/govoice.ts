@@ -7,11 +7,27 @@ import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { Console, Effect } from "effect"
 import * as newSecrets from "../settings/newSecrets.ts"
 
-/** Loads a module when a command runs, and runs the command with it. */
-const load = <Module, A, E, R>(
-  module: () => Promise<Module>,
-  run: (module: Module) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => Effect.flatMap(Effect.promise(module), run)
+/** Makes the function that loads a module when one of its commands runs, and runs the command with it. */
+const from =
+  <Module>(load: () => Promise<Module>) =>
+  <A, E, R>(run: (module: Module) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(Effect.promise(load), run)
+
+const fromAccount = from(() => import("./account.ts"))
+const fromCells = from(() => import("./cells.ts"))
+const fromCellsMove = from(() => import("./cellsMove.ts"))
+const fromCheckInvoice = from(() => import("./checkInvoice.ts"))
+const fromDev = from(() => import("./dev.ts"))
+const fromDoctor = from(() => import("./doctor.ts"))
+const fromKeys = from(() => import("./keys.ts"))
+const fromKsef = from(() => import("./ksef.ts"))
+const fromMigrate = from(() => import("./migrate.ts"))
+const fromNotices = from(() => import("./notices.ts"))
+const fromOfflineCertificate = from(() => import("./offlineCertificate.ts"))
+const fromOrganizations = from(() => import("./organizations.ts"))
+const fromPrune = from(() => import("./prune.ts"))
+const fromServe = from(() => import("./serve.ts"))
+const fromSettings = from(() => import("./settings.ts"))
 
 /** The flag that names an organization. */
 const organization = Flag.String("organization").pipe(
@@ -21,16 +37,9 @@ const organization = Flag.String("organization").pipe(
 /** The flag that asks for JSON. */
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag.withDefault(false))
 
-/**
- * The command, for these environment variables. It returns once the start of the server has begun.
- */
+// It ends once the start of the server has begun.
 const serve = (env: EnvironmentVariables) =>
-  Command.make("serve", {}, () =>
-    load(
-      () => import("./serve.ts"),
-      ({ start }) => start(env)
-    )
-  ).pipe(
+  Command.make("serve", {}, () => fromServe(({ start }) => start(env))).pipe(
     Command.withDescription(
       "Run the server: API and workers, or one of them by GOVOICE_ROLE. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it after the requests and attempts in flight. Settings are environment variables: govoice settings lists them."
     ),
@@ -54,11 +63,7 @@ const dev = (env: EnvironmentVariables) =>
         Flag.withDefault(true)
       )
     },
-    (flags) =>
-      load(
-        () => import("./dev.ts"),
-        ({ start }) => start(env, flags)
-      )
+    (flags) => fromDev(({ start }) => start(env, flags))
   ).pipe(
     Command.withDescription(
       "Run a server for development on this machine alone: on the embedded Postgres, with an account, an organization, a test key, and a receiver that verifies and prints webhooks. Opens the console logged in, where there is a browser, and prints three commands to try. Everything is kept in GOVOICE_DATA_DIR, and the next start continues with it."
@@ -84,13 +89,9 @@ const doctor = (env: EnvironmentVariables) =>
         ),
         Flag.withDefault(false)
       ),
-      json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON."), Flag.withDefault(false))
+      json
     },
-    (flags) =>
-      load(
-        () => import("./doctor.ts"),
-        ({ diagnose }) => diagnose(env, flags)
-      )
+    (flags) => fromDoctor(({ diagnose }) => diagnose(env, flags))
   ).pipe(
     Command.withDescription(
       "Check settings, database, clock, keys, outbound guard and live mode, and print a remedy for each fault. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
@@ -115,11 +116,7 @@ const migrate = (env: EnvironmentVariables) =>
         Flag.withDefault(false)
       )
     },
-    (flags) =>
-      load(
-        () => import("./migrate.ts"),
-        ({ migrate }) => migrate(env, flags)
-      )
+    (flags) => fromMigrate(({ migrate }) => migrate(env, flags))
   ).pipe(
     Command.withDescription(
       "Migrate the database. `serve` does so too when it starts: run this first where many processes start at once, or where only one user may change the schema."
@@ -143,11 +140,7 @@ const create = (env: EnvironmentVariables) =>
         Flag.optional
       )
     },
-    (flags) =>
-      load(
-        () => import("./account.ts"),
-        ({ create }) => create(env, flags)
-      )
+    (flags) => fromAccount(({ create }) => create(env, flags))
   ).pipe(
     Command.withDescription(
       "Create an account. The password is read from standard input, or from a prompt. Works also with GOVOICE_SIGNUP=closed."
@@ -163,10 +156,7 @@ const create = (env: EnvironmentVariables) =>
 
 const resetPassword = (env: EnvironmentVariables) =>
   Command.make("reset-password", { email }, ({ email }) =>
-    load(
-      () => import("./account.ts"),
-      ({ resetPassword }) => resetPassword(env, email)
-    )
+    fromAccount(({ resetPassword }) => resetPassword(env, email))
   ).pipe(
     Command.withDescription(
       "Replace the password of an account, and end all of its sessions. The new password is read from standard input, or from a prompt. API keys stay valid."
@@ -177,7 +167,6 @@ const resetPassword = (env: EnvironmentVariables) =>
     ])
   )
 
-/** The command, for these environment variables. */
 const account = (env: EnvironmentVariables) =>
   Command.make("account").pipe(
     Command.withDescription("Accounts, which log in and own organizations."),
@@ -193,11 +182,7 @@ const limit = (env: EnvironmentVariables) =>
         Argument.withDescription("How many deliveries it may have in flight: 1 to 10000, or `default`.")
       )
     },
-    (given) =>
-      load(
-        () => import("./organizations.ts"),
-        ({ limit }) => limit(env, given)
-      )
+    (given) => fromOrganizations(({ limit }) => limit(env, given))
   ).pipe(
     Command.withDescription(
       "Set the concurrency limit of one organization in place of GOVOICE_TENANT_CONCURRENCY. `default` removes it."
@@ -215,7 +200,6 @@ const limit = (env: EnvironmentVariables) =>
     ])
   )
 
-/** The command, for these environment variables. */
 const organizations = (env: EnvironmentVariables) =>
   Command.make("organizations").pipe(
     Command.withDescription("Organizations, which own API keys, webhook endpoints and invoices."),
@@ -251,11 +235,7 @@ const rotate = (env: EnvironmentVariables) =>
         Flag.optional
       )
     },
-    (flags) =>
-      load(
-        () => import("./keys.ts"),
-        ({ rotate }) => rotate(env, flags)
-      )
+    (flags) => fromKeys(({ rotate }) => rotate(env, flags))
   ).pipe(
     Command.withDescription(
       "Print the steps of a rotation, each with the value that GOVOICE_ENCRYPTION_KEYS has then: a new key, and all keys of this deployment. Stores nothing."
@@ -264,12 +244,7 @@ const rotate = (env: EnvironmentVariables) =>
   )
 
 const reencrypt = (env: EnvironmentVariables) =>
-  Command.make("rotate-encryption", {}, () =>
-    load(
-      () => import("./keys.ts"),
-      ({ reencrypt }) => reencrypt(env)
-    )
-  ).pipe(
+  Command.make("rotate-encryption", {}, () => fromKeys(({ reencrypt }) => reencrypt(env))).pipe(
     Command.withDescription(
       "Re-encrypt stored values with the first key of GOVOICE_ENCRYPTION_KEYS. This is a step of a rotation: 'govoice keys rotate' prints all of them."
     ),
@@ -283,12 +258,7 @@ const keys = (env: EnvironmentVariables) =>
   )
 
 const status = (env: EnvironmentVariables) =>
-  Command.make("status", { json }, (flags) =>
-    load(
-      () => import("./ksef.ts"),
-      ({ status }) => status(env, flags)
-    )
-  ).pipe(
+  Command.make("status", { json }, (flags) => fromKsef(({ status }) => status(env, flags))).pipe(
     Command.withDescription(
       "Show the beacon of KSeF, the lanes of the taxpayers, what KSeF blocks and until when, and the invoices that were not sent or have no verdict. The circuit breaker belongs to each process: see the metric govoice_ksef_breaker_open."
     ),
@@ -318,11 +288,7 @@ const put = (env: EnvironmentVariables) =>
         Flag.optional
       )
     },
-    (flags) =>
-      load(
-        () => import("./ksef.ts"),
-        ({ put }) => put(env, flags)
-      )
+    (flags) => fromKsef(({ put }) => put(env, flags))
   ).pipe(
     Command.withDescription(
       "Store the credential of an organization, and replace the one that it has. A token is read from standard input, or from a prompt; a certificate and its key are read from files."
@@ -342,20 +308,12 @@ const put = (env: EnvironmentVariables) =>
   )
 
 const show = (env: EnvironmentVariables) =>
-  Command.make("show", { organization, json }, (flags) =>
-    load(
-      () => import("./ksef.ts"),
-      ({ show }) => show(env, flags)
-    )
-  ).pipe(Command.withDescription("Describe the credential of an organization, without its secrets."))
+  Command.make("show", { organization, json }, (flags) => fromKsef(({ show }) => show(env, flags))).pipe(
+    Command.withDescription("Describe the credential of an organization, without its secrets.")
+  )
 
 const remove = (env: EnvironmentVariables) =>
-  Command.make("remove", { organization }, (flags) =>
-    load(
-      () => import("./ksef.ts"),
-      ({ remove }) => remove(env, flags)
-    )
-  ).pipe(
+  Command.make("remove", { organization }, (flags) => fromKsef(({ remove }) => remove(env, flags))).pipe(
     Command.withDescription("Remove the credential of an organization, with its login at KSeF."),
     Command.withShortDescription("Remove the credential of an organization.")
   )
@@ -383,11 +341,7 @@ const putOfflineCertificate = (env: EnvironmentVariables) =>
         Flag.optional
       )
     },
-    (flags) =>
-      load(
-        () => import("./offlineCertificate.ts"),
-        ({ put }) => put(env, flags)
-      )
+    (flags) => fromOfflineCertificate(({ put }) => put(env, flags))
   ).pipe(
     Command.withDescription(
       "Store the certificate with which an organization issues invoices offline, and replace the one that it has. Invoices keep the codes that they were issued with."
@@ -403,20 +357,14 @@ const putOfflineCertificate = (env: EnvironmentVariables) =>
   )
 
 const showOfflineCertificate = (env: EnvironmentVariables) =>
-  Command.make("show", { organization, json }, (flags) =>
-    load(
-      () => import("./offlineCertificate.ts"),
-      ({ show }) => show(env, flags)
-    )
-  ).pipe(Command.withDescription("Describe the offline certificate of an organization, without its key."))
+  Command.make("show", { organization, json }, (flags) => fromOfflineCertificate(({ show }) => show(env, flags))).pipe(
+    Command.withDescription("Describe the offline certificate of an organization, without its key.")
+  )
 
 const removeOfflineCertificate = (env: EnvironmentVariables) =>
-  Command.make("remove", { organization }, (flags) =>
-    load(
-      () => import("./offlineCertificate.ts"),
-      ({ remove }) => remove(env, flags)
-    )
-  ).pipe(Command.withDescription("Remove the offline certificate of an organization."))
+  Command.make("remove", { organization }, (flags) => fromOfflineCertificate(({ remove }) => remove(env, flags))).pipe(
+    Command.withDescription("Remove the offline certificate of an organization.")
+  )
 
 const offlineCertificate = (env: EnvironmentVariables) =>
   Command.make("offline-certificate").pipe(
@@ -425,12 +373,7 @@ const offlineCertificate = (env: EnvironmentVariables) =>
   )
 
 const check = (env: EnvironmentVariables) =>
-  Command.make("check", { organization, json }, (flags) =>
-    load(
-      () => import("./ksef.ts"),
-      ({ check }) => check(env, flags)
-    )
-  ).pipe(
+  Command.make("check", { organization, json }, (flags) => fromKsef(({ check }) => check(env, flags))).pipe(
     Command.withDescription(
       "Log in with the credential of an organization, read its permissions and limits, and log out. Sends no invoice. Exits with 1 when the login is refused or may not send invoices."
     ),
@@ -447,11 +390,7 @@ const settle = (env: EnvironmentVariables) =>
         Flag.withDefault(false)
       )
     },
-    (flags) =>
-      load(
-        () => import("./ksef.ts"),
-        ({ settle }) => settle(env, flags)
-      )
+    (flags) => fromKsef(({ settle }) => settle(env, flags))
   ).pipe(
     Command.withDescription(
       "Decide that a submitted invoice failed. KSeF has given it a status that is not documented, and Govoice polls it until an operator decides. Look the invoice up in KSeF first: one that KSeF accepted must not be submitted again. Any other invoice is refused."
@@ -469,12 +408,7 @@ const ksef = (env: EnvironmentVariables) =>
   )
 
 const prune = (env: EnvironmentVariables) =>
-  Command.make("prune", {}, () =>
-    load(
-      () => import("./prune.ts"),
-      ({ prune }) => prune(env)
-    )
-  ).pipe(
+  Command.make("prune", {}, () => fromPrune(({ prune }) => prune(env))).pipe(
     Command.withDescription(
       "Delete records past their retention, and print how many: weeks of events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after 30 days, refresh tokens a day after they expired, sessions without any, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
     ),
@@ -482,12 +416,7 @@ const prune = (env: EnvironmentVariables) =>
   )
 
 const notices = (env: EnvironmentVariables) =>
-  Command.make("notices", { json }, (flags) =>
-    load(
-      () => import("./notices.ts"),
-      ({ list }) => list(env, flags)
-    )
-  ).pipe(
+  Command.make("notices", { json }, (flags) => fromNotices(({ list }) => list(env, flags))).pipe(
     Command.withDescription(
       "Print what owners should know now: endpoints that have failed for six hours or were switched off, credentials and offline certificates that expire within 30 days, and logins by token that end. Where GOVOICE_SMTP_URL is set, each owner is mailed this once."
     ),
@@ -505,20 +434,13 @@ const checkInvoice = Command.make(
       Flag.withDescription("Environment of KSeF whose forms are accepted. `test` accepts FA (2) unchecked, too."),
       Flag.withDefault("prod")
     ),
-    json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print one JSON object for each file."),
-      Flag.withDefault(false)
-    ),
+    json: json.pipe(Flag.withDescription("Print one JSON object for each file.")),
     strict: Flag.Boolean("strict").pipe(
       Flag.withDescription("Exit with 1 when a file has warnings, too."),
       Flag.withDefault(false)
     )
   },
-  (flags) =>
-    load(
-      () => import("./checkInvoice.ts"),
-      ({ checkFiles }) => checkFiles(flags)
-    )
+  (flags) => fromCheckInvoice(({ checkFiles }) => checkFiles(flags))
 ).pipe(
   Command.withDescription(
     "Check invoice documents as the server checks those of live keys: well-formed XML, form, rules of KSeF, XML schema. Works offline. Each violation is printed with line, column and path. Exits with 1 when a file is not valid. Warnings are what KSeF takes and the rules of accounting do not, such as sums that differ; they change the exit code with --strict alone. KSeF decides about everything else: permissions, duplicates."
@@ -530,12 +452,7 @@ const checkInvoice = Command.make(
   ])
 )
 
-const settings = Command.make("settings", {}, () =>
-  load(
-    () => import("./settings.ts"),
-    ({ list }) => list
-  )
-).pipe(
+const settings = Command.make("settings", {}, () => fromSettings(({ list }) => list)).pipe(
   Command.withDescription("List every setting with its description and default. Settings are environment variables.")
 )
 
@@ -544,12 +461,7 @@ const cellUrl = Flag.String("url").pipe(
 )
 
 const initCells = (env: EnvironmentVariables) =>
-  Command.make("init", { url: cellUrl }, (flags) =>
-    load(
-      () => import("./cells.ts"),
-      ({ init }) => init(env, flags)
-    )
-  ).pipe(
+  Command.make("init", { url: cellUrl }, (flags) => fromCells(({ init }) => init(env, flags))).pipe(
     Command.withDescription(
       "Make this deployment the control cell: it has the accounts, and creates organizations. It serves all buckets until another cell gets some. Can be run again, to change the URL."
     ),
@@ -560,12 +472,7 @@ const initCells = (env: EnvironmentVariables) =>
   )
 
 const addCell = (env: EnvironmentVariables) =>
-  Command.make("add", { url: cellUrl }, (flags) =>
-    load(
-      () => import("./cells.ts"),
-      ({ add }) => add(env, flags)
-    )
-  ).pipe(
+  Command.make("add", { url: cellUrl }, (flags) => fromCells(({ add }) => add(env, flags))).pipe(
     Command.withDescription(
       "Add this deployment as another cell: accounts, sessions, organizations and the directory are replicated to its empty database, and it gets an equal share of the buckets that have no organizations. GOVOICE_CONTROL_DATABASE_URL names the database of the control cell. Can be run again, to change a URL."
     ),
@@ -576,12 +483,7 @@ const addCell = (env: EnvironmentVariables) =>
   )
 
 const cellsStatus = (env: EnvironmentVariables) =>
-  Command.make("status", { json }, (flags) =>
-    load(
-      () => import("./cells.ts"),
-      ({ status }) => status(env, flags)
-    )
-  ).pipe(
+  Command.make("status", { json }, (flags) => fromCells(({ status }) => status(env, flags))).pipe(
     Command.withDescription(
       "Show the cells with their buckets and organizations, and the moves out of this cell that have not ended; in the control cell also how far each other cell has read, and in another its subscription."
     ),
@@ -589,12 +491,7 @@ const cellsStatus = (env: EnvironmentVariables) =>
   )
 
 const cellsProxy = (env: EnvironmentVariables) =>
-  Command.make("proxy", {}, () =>
-    load(
-      () => import("./cells.ts"),
-      ({ proxy }) => proxy(env)
-    )
-  ).pipe(
+  Command.make("proxy", {}, () => fromCells(({ proxy }) => proxy(env))).pipe(
     Command.withDescription(
       "Print what a configuration of nginx includes to lead each request to its cell. deploy/cells in the package has the rest of it."
     ),
@@ -618,11 +515,7 @@ const moveOrganization = (env: EnvironmentVariables) =>
         Flag.withDefault(false)
       )
     },
-    (given) =>
-      load(
-        () => import("./cellsMove.ts"),
-        ({ move }) => move(env, given)
-      )
+    (given) => fromCellsMove(({ move }) => move(env, given))
   ).pipe(
     Command.withDescription(
       "Move an organization to another cell while both work. Run it with the settings of the cell that it leaves, and with GOVOICE_TARGET_DATABASE_URL. The organizations that share its bucket, and those with the same taxpayers, go along. Submissions are refused for about a second, with 503 and Retry-After. A move that was interrupted goes on when the same command is run again."

@@ -3,10 +3,9 @@
  * has lost the password.
  */
 import { AccountsApi } from "@govoice/api"
-import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { Prompt } from "effect/cli"
-import { text } from "node:stream/consumers"
+import { Console, Effect, Layer, Option, Schema } from "effect"
 import { CommandFailure } from "./CommandFailure.ts"
+import { inOneLine, readSecret } from "./input.ts"
 import { ErrorCatalog } from "@govoice/core"
 import * as KeyRing from "../crypto/KeyRing.ts"
 import * as Passwords from "../accounts/Passwords.ts"
@@ -21,30 +20,15 @@ import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { SqlClient } from "effect/sql"
 import * as Sessions from "../accounts/Sessions.ts"
 
-// An argument would be visible in the list of processes and stored in the history of the shell.
-const readPassword = Effect.suspend(() =>
-  process.stdin.isTTY
-    ? Effect.map(Prompt.run(Prompt.Password({ message: "Password, 12 to 128 characters" })), Redacted.value)
-    : Effect.map(
-        Effect.promise(() => text(process.stdin)),
-        (input) => input.replace(/\r?\n$/, "")
-      )
-)
-
 // Validates the account with the schema of the API.
 const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
   { readonly email: string; readonly password: string },
   unknown
 >
 
-// A message has the fault and the path on separate lines.
-const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
-
-/**
- * Reads the password of an email, and checks both by the rules of the API. A failure begins with `what`.
- */
-export const readCredentials = Effect.fnUntraced(function* (email: string, what: string) {
-  const password = yield* readPassword
+/** Reads the password of an email, and checks both by the rules of the API. A failure begins with `what`. */
+const readCredentials = Effect.fnUntraced(function* (email: string, what: string) {
+  const password = yield* readSecret("Password, 12 to 128 characters")
   return yield* Schema.decodeUnknownEffect(newAccount)({ email, password }).pipe(
     Effect.mapError(({ message }) => new CommandFailure({ message: `${what}: ${inOneLine(message)}` }))
   )

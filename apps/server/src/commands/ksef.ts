@@ -12,16 +12,15 @@ import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
 import * as ofCell from "./ofCell.ts"
 import { CommandFailure } from "./CommandFailure.ts"
+import { inOneLine, readSecret } from "./input.ts"
 import { PublicKeys } from "@govoice/ksef/crypto"
 import { ErrorCodes, type LoginAnswers } from "@govoice/ksef/protocol"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import * as Logins from "../invoices/ksef/Logins.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { GatewayCredential } from "@govoice/api"
-import { Prompt } from "effect/cli"
 import type { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
-import { text } from "node:stream/consumers"
 import { checkGatewayCredential } from "../invoices/ksef/checkGatewayCredential.ts"
 import { failSubmittedInvoice } from "../invoices/ksef/failSubmittedInvoice.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
@@ -271,20 +270,6 @@ export const check = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Reads a secret from a prompt, or from standard input. On a command line it would be seen in the list of processes and kept in
- * the shell's history.
- */
-const readSecret = (message: string) =>
-  Effect.suspend(() =>
-    process.stdin.isTTY
-      ? Effect.map(Prompt.run(Prompt.Password({ message })), Redacted.value)
-      : Effect.map(
-          Effect.promise(() => text(process.stdin)),
-          (input) => input.replace(/\r?\n$/, "")
-        )
-  )
-
 const readBytes = (path: string) =>
   Effect.try({
     try: () => readFileSync(path),
@@ -313,14 +298,6 @@ export const readPkcs12 = Effect.fnUntraced(function* (path: string) {
 
 /** The owner of keys that a command opens. */
 export const operator = { account: "operator", network: "" }
-
-/** Writes the message of a schema in one line. */
-export const inOneLine = (message: string): string =>
-  message.replaceAll(
-    /^(.+)\n\s+at \["(\w+)"\](?:\["(\w+)"\])?$/gm,
-    (_, predicate: string, name: string, member?: string) =>
-      `${member === undefined ? name : `${name}.${member}`} ${predicate}`
-  )
 
 interface PutFlags extends Pick<OrganizationFlags, "organization"> {
   readonly certificate: Option.Option<string>

@@ -4,6 +4,7 @@ import { Clock, Console, Effect, Option, Schema } from "effect"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
+import { inOneLine } from "./input.ts"
 import * as deployment from "./deployment.ts"
 import * as ksef from "./ksef.ts"
 
@@ -13,7 +14,7 @@ interface PutFlags extends Pick<ksef.OrganizationFlags, "organization"> {
 }
 
 const refused = (message: string) =>
-  new CommandFailure({ message: `The certificate cannot be stored: ${ksef.inOneLine(message)}` })
+  new CommandFailure({ message: `The certificate cannot be stored: ${inOneLine(message)}` })
 
 /** Stores the certificate, and replaces the one that the organization has. */
 export const put = Effect.fnUntraced(function* (

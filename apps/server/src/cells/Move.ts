@@ -15,6 +15,7 @@ import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as controlTables from "./controlTables.ts"
 import * as movedTables from "./movedTables.ts"
 import * as moveState from "./moveState.ts"
+import * as subscriptions from "./subscriptions.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -35,8 +36,6 @@ const refuse = (message: string) => Effect.fail(new MoveRefused({ message }))
 
 /** The name of the publication, the subscription and the slot. */
 const nameOf = ({ lead }: Pick<moveState.Move, "lead">): string => moveState.namePrefix + lead
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 const isPresent = (rows: ReadonlyArray<unknown>): boolean => rows.length > 0
 
@@ -131,7 +130,7 @@ const checkTarget = Effect.fnUntraced(function* ({ control, target }: Databases,
     : yield* target`
         SELECT 1 FROM pg_subscription
         WHERE subname = ${controlTables.publication} AND subslotname = ${controlTables.slotOf(to)}
-          AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND ${target.literal(subscriptions.ofThisDatabase)}
       `
   if (!isPresent(found)) return yield* refuse(`GOVOICE_TARGET_DATABASE_URL is not the database of cell ${to}.`)
 })
@@ -231,14 +230,14 @@ const prepareTarget = Effect.fnUntraced(function* ({ source, target }: Databases
 
 const subscriptionOf = (target: Sql, name: string) => target`
   SELECT 1 FROM pg_subscription
-  WHERE subname = ${name} AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+  WHERE subname = ${name} AND ${target.literal(subscriptions.ofThisDatabase)}
 `
 
 /** Copies the rows, and has the changes followed. */
 const subscribe = Effect.fnUntraced(function* ({ source, sourceUrl, target }: Databases, move: moveState.Move) {
   const name = nameOf(move)
   if (!isPresent(yield* source`SELECT 1 FROM pg_publication WHERE pubname = ${name}`)) {
-    const values = move.buckets.map(literal).join(", ")
+    const values = move.buckets.map(subscriptions.literal).join(", ")
     const tables = Object.entries(movedTables.replicated).map(
       ([table, bucket]) => `${table} WHERE (${bucket} IN (${values}))`
     )
@@ -249,7 +248,7 @@ const subscribe = Effect.fnUntraced(function* ({ source, sourceUrl, target }: Da
   if (isPresent(yield* subscriptionOf(target, name))) return
   // The slot of a subscription that was not completed.
   yield* dropSlot(source, name)
-  yield* target.unsafe(`CREATE SUBSCRIPTION ${name} CONNECTION ${literal(sourceUrl)} PUBLICATION ${name}`)
+  yield* target.unsafe(`CREATE SUBSCRIPTION ${name} CONNECTION ${subscriptions.literal(sourceUrl)} PUBLICATION ${name}`)
 })
 
 const dropSlot = (source: Sql, name: string) => source`
@@ -292,7 +291,7 @@ const awaitCopy = Effect.fnUntraced(function* (databases: Databases, move: moveS
     const [row] = yield* databases.target<{ readonly tables: number; readonly left: number }>`
       SELECT count(*)::int AS tables, (count(*) FILTER (WHERE srsubstate <> 'r'))::int AS left
       FROM pg_subscription_rel JOIN pg_subscription ON pg_subscription.oid = srsubid
-      WHERE subname = ${nameOf(move)} AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+      WHERE subname = ${nameOf(move)} AND ${databases.target.literal(subscriptions.ofThisDatabase)}
     `
     return row!.tables > 0 && row!.left === 0
   })

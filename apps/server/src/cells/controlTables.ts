@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { literal, ofThisDatabase } from "./subscriptions.ts"
 
 /** The name of the publication in the control cell, and of the subscription in each other cell. */
 export const publication = "govoice_control"
@@ -22,8 +23,6 @@ const published = [
   "cell_buckets"
 ]
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-
 const exists = (catalog: "pg_publication" | "pg_subscription") =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.map(
@@ -31,7 +30,7 @@ const exists = (catalog: "pg_publication" | "pg_subscription") =>
         ? sql`SELECT 1 FROM pg_publication WHERE pubname = ${publication}`
         : sql`
             SELECT 1 FROM pg_subscription
-            WHERE subname = ${publication} AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+            WHERE subname = ${publication} AND ${sql.literal(ofThisDatabase)}
           `,
       (rows) => rows.length > 0
     )
@@ -96,7 +95,7 @@ export const isCopied: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlCl
       sql<{ readonly copied: number }>`
         SELECT count(*)::int AS copied FROM pg_subscription_rel JOIN pg_subscription ON pg_subscription.oid = srsubid
         WHERE subname = ${publication} AND srsubstate = 'r'
-          AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND ${sql.literal(ofThisDatabase)}
       `,
       ([row]) => row!.copied >= published.length
     )
@@ -140,8 +139,7 @@ export const subscription: Effect.Effect<Subscription | undefined, SqlError.SqlE
                extract(epoch FROM clock_timestamp() - last_msg_receipt_time)::float8 AS silent
         FROM pg_stat_subscription
         WHERE subname = ${publication} AND relid IS NULL AND EXISTS (
-          SELECT FROM pg_subscription JOIN pg_database ON pg_database.oid = subdbid
-          WHERE pg_subscription.oid = subid AND datname = current_database()
+          SELECT FROM pg_subscription WHERE oid = subid AND ${sql.literal(ofThisDatabase)}
         )
       `,
       ([row]) => row

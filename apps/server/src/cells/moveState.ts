@@ -9,6 +9,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { textArray } from "../database/Arrays.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import { bucketOfOrganization } from "./movedTables.ts"
+import { ofThisDatabase } from "./subscriptions.ts"
 
 /**
  * The steps, in order.
@@ -160,7 +161,7 @@ export const isArriving: Effect.Effect<boolean, SqlError.SqlError, SqlClient.Sql
     Effect.map(
       sql`
         SELECT 1 FROM pg_subscription
-        WHERE starts_with(subname, ${namePrefix}) AND subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+        WHERE starts_with(subname, ${namePrefix}) AND ${sql.literal(ofThisDatabase)}
       `,
       (rows) => rows.length > 0
     )

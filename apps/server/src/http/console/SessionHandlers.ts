@@ -7,7 +7,7 @@
 import { Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
@@ -29,8 +29,6 @@ import * as SessionCookie from "./SessionCookie.ts"
 
 /** How many refreshes of a session a minute allows. */
 export const maxRefreshes = 30
-
-const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) => Option.getOrUndefined(remoteAddress)
 
 const leastPassword = 12
 
@@ -82,12 +80,8 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       open: Effect.fnUntraced(
         function* ({ payload: { email, language, password, remember = false }, request }) {
-          const address = addressOf(request)
-          const { refreshToken, session } = yield* login.logIn({
-            email,
-            password,
-            network: ClientAddress.group(address)
-          })
+          const network = ClientAddress.groupOf(request)
+          const { refreshToken, session } = yield* login.logIn({ email, password, network })
           yield* noteLanguage(session, language)
           return yield* respond(session, { remember, refreshToken })
         },
@@ -144,7 +138,7 @@ export const layer = HttpApiBuilder.group(
           })
           // Hashing a password costs, so nobody causes it without a link.
           if (!(yield* resets.isValid(hash))) return yield* invalid
-          const passwordHash = yield* passwords.hash(password, { network: ClientAddress.group(addressOf(request)) })
+          const passwordHash = yield* passwords.hash(password, { network: ClientAddress.groupOf(request) })
           const ended = yield* resets.use(hash, passwordHash)
           if (ended === undefined) return yield* invalid
           yield* Effect.forEach(ended, authenticator.invalidateSession, { discard: true })
@@ -157,7 +151,7 @@ export const layer = HttpApiBuilder.group(
         function* ({ request }) {
           const cookie = SessionCookie.read(request.headers["cookie"])
           if (cookie !== undefined) {
-            const address = addressOf(request)
+            const address = Option.getOrUndefined(request.remoteAddress)
             yield* addressLimits.check("logout", address)
             const ended = yield* sessions.revoke(OpaqueToken.hash(cookie.refreshToken))
             if (ended === undefined) yield* addressLimits.take("logout", address)

@@ -1,8 +1,7 @@
 /** Serves accounts and sessions. */
 import { type Account, AccountAuthorization, Api, Problems } from "@govoice/api"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { HttpServerRequest } from "effect/http"
 import { AccessTokens, lifetime as accessLifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import * as Email from "../../accounts/Email.ts"
@@ -15,9 +14,6 @@ import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.t
 import { CurrentSession } from "../middleware/Authorization.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
-
-const networkOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) =>
-  ClientAddress.group(Option.getOrUndefined(remoteAddress))
 
 /** Layer that implements the `accounts` group. */
 export const layer = HttpApiBuilder.group(
@@ -46,7 +42,7 @@ export const layer = HttpApiBuilder.group(
         if (!signupOpen) return yield* Problems.fail("signup_disabled")
 
         const hash = yield* passwords
-          .hash(payload.password, { network: networkOf(request) })
+          .hash(payload.password, { network: ClientAddress.groupOf(request) })
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
         return yield* accounts
           .create(Email.normalize(payload.email), hash)
@@ -54,12 +50,14 @@ export const layer = HttpApiBuilder.group(
       }),
 
       login: Effect.fnUntraced(function* ({ payload, request }) {
-        const { refreshToken, session } = yield* login.logIn({ ...payload, network: networkOf(request) }).pipe(
-          Effect.catchTags({
-            InvalidCredentials: () => Problems.fail("invalid_credentials"),
-            Throttled: Throttling.fail
-          })
-        )
+        const { refreshToken, session } = yield* login
+          .logIn({ ...payload, network: ClientAddress.groupOf(request) })
+          .pipe(
+            Effect.catchTags({
+              InvalidCredentials: () => Problems.fail("invalid_credentials"),
+              Throttled: Throttling.fail
+            })
+          )
         return yield* tokens(session, refreshToken)
       }),
 
@@ -95,7 +93,7 @@ export const layer = HttpApiBuilder.group(
           .changePassword(session, {
             currentPassword: payload.current_password,
             newPassword: payload.new_password,
-            network: ClientAddress.group(Option.getOrUndefined(request.remoteAddress))
+            network: ClientAddress.groupOf(request)
           })
           .pipe(
             Effect.catchTags({

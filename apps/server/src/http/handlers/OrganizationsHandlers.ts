@@ -1,6 +1,6 @@
 /** Serves organizations and the owner's view of their invoices. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
@@ -40,9 +40,9 @@ const privateKeys = { name: "private-keys", quota: maxKeysPerAccount, unit: "con
 const notFound = () => Problems.fail("organization_not_found")
 const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
 
-const ownerOf = (account: string, { remoteAddress }: HttpServerRequest.HttpServerRequest): KeyFileOwner => ({
+const ownerOf = (account: string, request: HttpServerRequest.HttpServerRequest): KeyFileOwner => ({
   account,
-  network: ClientAddress.group(Option.getOrUndefined(remoteAddress))
+  network: ClientAddress.groupOf(request)
 })
 
 const answerFaults = <A>(checked: Effect.Effect<A, InvalidCredential | NoSlot>) =>

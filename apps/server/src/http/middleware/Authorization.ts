@@ -1,6 +1,6 @@
 /** Authenticates bearer credentials, and applies the limits of the key or the account. */
 import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice/api"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
 import * as Slots from "../../limits/Slots.ts"
@@ -31,9 +31,9 @@ export const layerDeveloper = Layer.effect(
 
     return {
       apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const network = ClientAddress.groupOf(yield* HttpServerRequest.HttpServerRequest)
         const identity = yield* authenticator
-          .authenticateApiKey(Redacted.value(credential), ClientAddress.group(Option.getOrUndefined(remoteAddress)))
+          .authenticateApiKey(Redacted.value(credential), network)
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
         if (identity === undefined) return yield* Problems.fail("missing_api_key", { message: keyFault(credential) })
         yield* rateLimits.take(identity)

@@ -2,6 +2,8 @@
  * The address of a client: that of its connection, or the one that a trusted proxy reports in `X-Forwarded-For` (or
  * `Forwarded`, RFC 7239). Repeated headers are joined with commas.
  */
+import { Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { BlockList, isIP } from "node:net"
 
 const mapped = /^::ffff:(?=\d+\.)/i
@@ -24,6 +26,10 @@ export const group = (address: string | undefined): string => {
   const unmapped = address.replace(mapped, "")
   return unmapped.includes(":") ? `${firstGroups(unmapped.toLowerCase())}::/64` : unmapped
 }
+
+/** Returns the key of the client of a request. */
+export const groupOf = ({ remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "remoteAddress">): string =>
+  group(Option.getOrUndefined(remoteAddress))
 
 // With a port, with brackets around IPv6, with quotes around either: the forms of RFC 7239 §6 and of common proxies.
 const addressOfHop = (hop: string): string | undefined => {

@@ -5,6 +5,7 @@ import type { Server } from "node:http"
 import type { Socket } from "node:net"
 import * as SlidingWindows from "../../limits/SlidingWindows.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import * as SystemQueues from "./SystemQueues.ts"
 
 export interface AddressOptions {
   /** How many connections an IPv4 address may have, and an IPv6 network of 64 bits. */
@@ -62,11 +63,6 @@ interface Progress {
   since: number
 }
 
-// Node counts a write in full until the kernel has taken all of it. The handle knows how much is left of a large one,
-// and has no type: it is not part of the documented API.
-const queuedBytes = (socket: Socket): number =>
-  (socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
-
 export interface StallOptions {
   /** How long an answer may wait for the client to read on. */
   readonly stalledMs: number
@@ -78,7 +74,7 @@ export const endStalled = (server: Server, { checkMs, stalledMs }: StallOptions)
   const connections = new Map<Socket, Progress>()
 
   const check = (socket: Socket, progress: Progress, now: number): void => {
-    const queued = queuedBytes(socket)
+    const queued = SystemQueues.leftToTake(socket)
     const acknowledged = (socket.bytesWritten ?? 0) - socket.writableLength
     const isPending = socket.writableLength > 0 || queued > 0
     if (!isPending || acknowledged > progress.acknowledged || queued < progress.queued) progress.since = now

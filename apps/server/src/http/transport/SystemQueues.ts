@@ -1,5 +1,5 @@
 /**
- * How much of what was sent the system still holds. It takes up to some megabytes for each connection, and keeps them until the
+ * How much of what was sent the system has not taken, and how much it still holds. It takes up to some megabytes for each connection, and keeps them until the
  * client has read them. Node does not tell, and Linux does: in `/proc/net/tcp`, by the inode of the connection.
  */
 import { readlinkSync } from "node:fs"
@@ -19,13 +19,22 @@ const readTables = async (): Promise<ReadonlyArray<string> | undefined> => {
   }
 }
 
+// The handle has no type: it is not part of the documented API.
+const handleOf = (socket: Socket): { readonly fd?: number; readonly writeQueueSize?: number } =>
+  (socket as unknown as { readonly _handle?: ReturnType<typeof handleOf> | null })._handle ?? {}
+
+/**
+ * Returns how many bytes of what is sent on a connection the system has not taken. Node counts a write in full until it has taken all
+ * of it, and the handle knows how much is left.
+ */
+export const leftToTake = (socket: Socket): number => handleOf(socket).writeQueueSize ?? 0
+
 const inodes = new WeakMap<Socket, string>()
 
-// The handle has no type: it is not part of the documented API.
 const inodeOf = (socket: Socket): string | undefined => {
   const known = inodes.get(socket)
   if (known !== undefined) return known
-  const { fd } = (socket as unknown as { readonly _handle?: { readonly fd?: number } | null })._handle ?? {}
+  const { fd } = handleOf(socket)
   try {
     if (fd === undefined || fd < 0) return undefined
     const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1]

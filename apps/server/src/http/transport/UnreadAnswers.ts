@@ -17,13 +17,6 @@ export interface UnreadAnswers {
   readonly add: (response: ServerResponse, bytes: number, address: string | undefined) => void
 }
 
-/**
- * What the system has not taken of the answers of a connection, in bytes. Node counts a write in full until it has taken all of it. The
- * handle knows how much is left, and has no type: it is not part of the documented API.
- */
-export const leftToTake = (socket: Socket): number =>
-  (socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
-
 /** The answers of a connection, in bytes: those that the system has not taken in full, and those that it has. */
 interface Answers {
   sending: number
@@ -89,7 +82,7 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
       .map(([socket, answers]) => ({
         socket,
         bytes: bytesOf(socket, answers),
-        left: leftToTake(socket) + inSystem(socket),
+        left: SystemQueues.leftToTake(socket) + inSystem(socket),
         network: networkOf(answers.address)
       }))
       .filter(({ left }) => left > 0)

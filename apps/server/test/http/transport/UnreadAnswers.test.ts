@@ -155,7 +155,7 @@ describe("UnreadAnswers", () => {
     })
     const accepted: Array<Socket> = []
     server.on("connection", (socket: Socket) => accepted.push(socket))
-    const waiting = () => accepted.reduce((sum, socket) => sum + UnreadAnswers.leftToTake(socket), 0)
+    const waiting = () => accepted.reduce((sum, socket) => sum + SystemQueues.leftToTake(socket), 0)
     for (let unread = 0; unread < 30; unread++) {
       await begin()
       // The last one is counted before any of it is sent.

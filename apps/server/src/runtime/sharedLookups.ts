@@ -1,5 +1,6 @@
 /**
- * Looks a name up once for all that wait for it: Postgres, Redis, mail, the collector of traces, and other cells.
+ * Looks a name up once for all that wait for it: Postgres, Redis, mail, KSeF, the collector of traces, and other
+ * cells.
  *
  * A process has two threads for lookups of the system (`getaddrinfo`). One that hangs, because the servers of a name are silent, has one
  * of them for many seconds: those who try again would take the other one, too, and with it the lookups of all other names.

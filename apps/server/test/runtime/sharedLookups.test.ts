@@ -1,3 +1,5 @@
+import { Environment, KsefClient } from "@govoice/ksef/client"
+import { Effect, Result } from "effect"
 import dns from "node:dns"
 import { once } from "node:events"
 import { connect } from "node:net"
@@ -46,6 +48,24 @@ describe("Lookups", () => {
     assert.strictEqual(asked.length, 3)
     answers[2]!()
     await again
+  })
+
+  it("of KSeF are one for all calls that wait", async () => {
+    const environment = Result.getOrThrow(Environment.at("https://silent.test/v2"))
+    const calls = Effect.scoped(
+      Effect.flatMap(KsefClient.make({ environment, userAgent: "Govoice/test" }), ({ publicKeys }) =>
+        Effect.all(
+          [1, 2, 3].map(() => Effect.flip(publicKeys)),
+          { concurrency: "unbounded" }
+        )
+      )
+    )
+    const errors = Effect.runPromise(calls)
+    while (asked.length === 0) await turn()
+    await turn()
+    assert.deepStrictEqual(asked, ["silent.test"])
+    answers[0]!()
+    for (const { reason } of await errors) assert.strictEqual(reason, "lookup-failed")
   })
 
   it("with other options are others", () => {

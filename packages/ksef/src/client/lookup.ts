@@ -2,7 +2,7 @@
  * Looks host names up and judges every address, so that a host of KSeF that resolves to a private address is not connected
  * to.
  */
-import * as dns from "node:dns"
+import dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
 import { judgeAddress } from "@govoice/dispatcher"
 
@@ -28,25 +28,17 @@ export class ConnectError extends Error {
   }
 }
 
-const pending = new Map<string, Promise<ReadonlyArray<string>>>()
-
-const lookUp = async (hostname: string): Promise<ReadonlyArray<string>> => {
-  try {
-    return (await dns.promises.lookup(hostname, { all: true })).map(({ address }) => address)
-  } finally {
-    pending.delete(hostname)
-  }
-}
-
 /**
- * Asks the operating system, once for all calls that wait for a name: a lookup that hangs has one of the two threads that the whole
- * process has for lookups, and one for each call would keep those of the database waiting.
+ * Asks the operating system by `dns.lookup`, as all sockets do. A process can replace it, to look a name up once for all that wait for
+ * it: hence the default import, which sees the replacement.
  */
-export const resolveWithSystem: Resolve = (hostname) => {
-  const answer = pending.get(hostname) ?? lookUp(hostname)
-  pending.set(hostname, answer)
-  return answer
-}
+export const resolveWithSystem: Resolve = (hostname) =>
+  new Promise((resolve, reject) => {
+    dns.lookup(hostname, { all: true }, (error, addresses) => {
+      if (error === null) resolve(addresses.map(({ address }) => address))
+      else reject(error)
+    })
+  })
 
 /** A lookup for sockets. Where `isPublic`, one address that is not public refuses all of them. */
 export const guardedLookup =

@@ -61,7 +61,12 @@ describe("a password reset by mail", () => {
     assert.deepStrictEqual(to, [email])
     const token = tokenOf(text)
 
-    assert.strictEqual((await confirm(token, "too short")).status, 422)
+    const short = await confirm(token, "too short")
+    assert.strictEqual(short.status, 422)
+    assert.deepInclude(((await short.json()) as { readonly error: object }).error, {
+      code: "invalid_parameter",
+      param: "password"
+    })
     assert.strictEqual((await confirm(token, newPassword)).status, 204)
     const again = await confirm(token, newPassword)
     assert.strictEqual(again.status, 422)

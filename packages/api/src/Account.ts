@@ -29,6 +29,16 @@ export const Account = Schema.Struct({
 export type Account = typeof Account.Type
 
 /**
+ * The request to create an account.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const NewAccount = Schema.Struct({ email: Fields.email, password: Fields.password }).annotate({
+  identifier: "NewAccount"
+})
+
+/**
  * The request to log in.
  *
  * @category models

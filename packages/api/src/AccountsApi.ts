@@ -8,7 +8,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
-import { Account, Credentials, TokenPair } from "./Account.ts"
+import { Account, Credentials, NewAccount, TokenPair } from "./Account.ts"
 import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
 import * as Problems from "./Problems.ts"
@@ -25,7 +25,7 @@ const RefreshToken = Schema.Struct({ refresh_token: Fields.text(1, 512) }).annot
 export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
     HttpApiEndpoint.post("create", "/v1/control-plane/accounts", {
-      payload: Schema.Struct({ email: Fields.email, password: Fields.password }).annotate({ identifier: "NewAccount" }),
+      payload: NewAccount,
       success: Account.pipe(HttpApiSchema.status(201)),
       error: Problems.errors("email_taken", "signup_disabled", "rate_limit_exceeded")
     }).annotateMerge(OpenApi.annotations({ summary: "Create an account" })),

@@ -2,7 +2,7 @@
  * `govoice account`: accounts without the API, for deployments where signing up is closed, for a first key, and for an owner who
  * has lost the password.
  */
-import { AccountsApi } from "@govoice/api"
+import { Account } from "@govoice/api"
 import { Console, Effect, Layer, Option, Schema } from "effect"
 import { CommandFailure } from "./CommandFailure.ts"
 import { inOneLine, readSecret } from "./input.ts"
@@ -20,16 +20,10 @@ import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { SqlClient } from "effect/sql"
 import * as Sessions from "../accounts/Sessions.ts"
 
-// Validates the account with the schema of the API.
-const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
-  { readonly email: string; readonly password: string },
-  unknown
->
-
 /** Reads the password of an email, and checks both by the rules of the API. A failure begins with `what`. */
 const readCredentials = Effect.fnUntraced(function* (email: string, what: string) {
   const password = yield* readSecret("Password, 12 to 128 characters")
-  return yield* Schema.decodeUnknownEffect(newAccount)({ email, password }).pipe(
+  return yield* Schema.decodeUnknownEffect(Account.NewAccount)({ email, password }).pipe(
     Effect.mapError(({ message }) => new CommandFailure({ message: `${what}: ${inOneLine(message)}` }))
   )
 })

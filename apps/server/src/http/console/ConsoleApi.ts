@@ -41,7 +41,7 @@ class ConsoleSessionApi extends HttpApiGroup.make("consoleSession")
       error: Problems.errors("not_found", "rate_limit_exceeded")
     }),
     HttpApiEndpoint.post("resetPassword", "/console/password-reset/confirm", {
-      payload: Schema.Struct({ token: Schema.String, password: Account.Credentials.fields.password }),
+      payload: Schema.Struct({ token: Schema.String, password: Account.NewAccount.fields.password }),
       success: HttpApiSchema.NoContent,
       error: Problems.errors("invalid_parameter", "rate_limit_exceeded")
     })

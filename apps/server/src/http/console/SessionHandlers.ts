@@ -30,8 +30,6 @@ import * as SessionCookie from "./SessionCookie.ts"
 /** How many refreshes of a session a minute allows. */
 export const maxRefreshes = 30
 
-const leastPassword = 12
-
 // An account that exists takes a write, and one that does not none: no answer comes before both are done.
 const resetAnswerAfter = "500 millis"
 
@@ -125,12 +123,6 @@ export const layer = HttpApiBuilder.group(
 
       resetPassword: Effect.fnUntraced(
         function* ({ payload: { password, token }, request }) {
-          if (Array.from(password).length < leastPassword) {
-            return yield* Problems.fail("invalid_parameter", {
-              message: `A password has ${leastPassword} to 128 characters.`,
-              param: "password"
-            })
-          }
           const hash = OpaqueToken.hash(token)
           const invalid = Problems.fail("invalid_parameter", {
             message: "The link was used, has expired, or was replaced by a newer one. Request another.",

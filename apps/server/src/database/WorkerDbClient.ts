@@ -18,14 +18,17 @@ import { Settings } from "../settings/Settings.ts"
  */
 export const connections = 6
 
-// Every statement of the workers uses an index and takes less time than its planning. Plans are therefore generic, and often
-// made while the tables are small: without these settings, a plan that scans a whole table would be kept when the tables are
-// large.
-//
-// Partitions are not pruned: Postgres 18 up to 18.4 at least ends with a segmentation fault, and with it all sessions, when a
-// statement that prunes while it runs meets a row that another session has changed (postgres/postgres commit 1b5dd3a). Claims and
-// completions of several workers do. They ask the index of each week instead: with 19 weeks, a fifth more of Postgres.
-/** The parameters of the sessions. */
+/**
+ * The parameters of the sessions.
+ *
+ * Every statement of the workers uses an index and takes less time than its planning. Plans are therefore generic, and often
+ * made while the tables are small: without these settings, a plan that scans a whole table would be kept when the tables are
+ * large.
+ *
+ * Partitions are not pruned: Postgres 18 up to 18.4 at least ends with a segmentation fault, and with it all sessions, when a
+ * statement that prunes while it runs meets a row that another session has changed (postgres/postgres commit 1b5dd3a). Claims and
+ * completions of several workers do. They ask the index of each week instead: with 19 weeks, a fifth more of Postgres.
+ */
 export const parameters = {
   ...sessionParameters,
   enable_seqscan: "off",

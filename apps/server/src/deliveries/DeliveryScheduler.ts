@@ -7,7 +7,7 @@
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { StatementTime } from "../database/StatementTime.ts"
-import * as Interruptions from "../jobs/Interruptions.ts"
+import * as Interruptions from "./Interruptions.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
 import { promote } from "./promote.sql.ts"

@@ -1,6 +1,6 @@
 /** The statement that claims one delivery that is attempted alone, because it was interrupted at least twice. */
 import type { SqlClient, Statement } from "effect/sql"
-import * as Interruptions from "../jobs/Interruptions.ts"
+import * as Interruptions from "./Interruptions.ts"
 import { type ClaimParameters, makeLease } from "./claim.sql.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 

@@ -1,7 +1,7 @@
 /** The statement of the scheduler: promotes due retries and releases leases that have expired. */
 import { interrupted, stopped } from "./AttemptOutcome.ts"
 import type { SqlClient, Statement } from "effect/sql"
-import * as Interruptions from "../jobs/Interruptions.ts"
+import * as Interruptions from "./Interruptions.ts"
 
 /** The parameters of the statement. */
 export interface PromoteParameters {

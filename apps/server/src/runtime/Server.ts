@@ -4,7 +4,6 @@ import { HttpServer } from "effect/http"
 import * as Database from "../database/Database.ts"
 import * as DatabaseClock from "../database/DatabaseClock.ts"
 import * as Directory from "../cells/Directory.ts"
-import * as Engine from "./Workers.ts"
 import * as Replica from "../database/Replica.ts"
 import * as Notifier from "../jobs/Notifier.ts"
 import * as NationalSystem from "../invoices/ksef/NationalSystem.ts"
@@ -25,7 +24,8 @@ import * as KeyRing from "../crypto/KeyRing.ts"
 import * as SuccessorTokens from "../crypto/SuccessorTokens.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
-import * as Store from "./Stores.ts"
+import * as Stores from "./Stores.ts"
+import * as Workers from "./Workers.ts"
 
 const secrets = Layer.unwrap(
   Effect.map(Settings, (settings) => {
@@ -52,7 +52,7 @@ const http = Layer.effect(
 const nothingServed = Layer.succeed(Listening)({ url: undefined })
 
 /** The stores and what they need, with the database waited for and migrated. */
-const prepared = Store.layer.pipe(
+const prepared = Stores.layer.pipe(
   Layer.provide(Replica.layer),
   Layer.provideMerge(Notifier.layer),
   Layer.provideMerge(Directory.layer),
@@ -64,9 +64,9 @@ const prepared = Store.layer.pipe(
 const work = ({ role }: SettingsShape, onReady: (problem: Effect.Effect<string | undefined>) => void) => {
   const observed = Layer.merge(QueueGauges.layer, Layer.effectDiscard(Effect.map(Readiness.makeWithWorkers, onReady)))
   if (role === "worker") {
-    return Layer.mergeAll(nothingServed, Engine.layer, observed).pipe(Layer.provide(prepared))
+    return Layer.mergeAll(nothingServed, Workers.layer, observed).pipe(Layer.provide(prepared))
   }
-  const served = role === "api" ? http : Layer.mergeAll(http, Engine.layer)
+  const served = role === "api" ? http : Layer.mergeAll(http, Workers.layer)
   // Built first: the process listens before its database answers, so that probes learn what it waits for.
   return Layer.merge(served, observed).pipe(Layer.provide(prepared), Layer.provide(NodeServer.layer))
 }

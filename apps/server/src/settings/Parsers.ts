@@ -47,10 +47,11 @@ export const url =
       ? value
       : refuse(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`)
 
-/** The connection URL of a Postgres. */
+/** The name of a cell. */
 export const cellName: Parser<string> = (value) =>
   /^[a-z][a-z0-9]{0,31}$/.test(value) ? value : refuse("must be 1 to 32 lower-case letters and digits, a letter first")
 
+/** The connection URL of a Postgres. */
 export const postgresUrl: Parser<string> = (value) => {
   const fault = faultOf(value)
   return fault === undefined ? value : refuse(fault)

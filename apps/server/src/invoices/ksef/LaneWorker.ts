@@ -22,8 +22,7 @@ import { runLane, StepSignals } from "./runLane.ts"
 import { toLimits } from "./RateLimitWindows.ts"
 import type { TroubleRecord } from "./Troubles.ts"
 import * as WaitReasons from "./WaitReasons.ts"
-import { type Lane, LaneQueue } from "./LaneQueue.ts"
-import * as LaneQueueLayer from "./LaneQueue.ts"
+import { type Lane, LaneQueue, layerOf as laneQueueOf } from "./LaneQueue.ts"
 
 const maxLanes = 200
 
@@ -346,7 +345,7 @@ export const layer = Layer.unwrap(
     if (system === undefined) return Layer.empty
     return Layer.effectDiscard(runLanes(system)).pipe(
       Layer.provide(LaneStore.layerOf(system.environmentId, leaseMs)),
-      Layer.provide(LaneQueueLayer.layerOf(system.environmentId))
+      Layer.provide(laneQueueOf(system.environmentId))
     )
   })
 )

@@ -129,6 +129,63 @@ const currentOwner = Effect.gen(function* () {
   return Option.getOrElse(yield* Effect.serviceOption(AccountAuthorization.CurrentAccount), () => "nobody")
 })
 
+type Read = Validation.BodyReading["Service"]
+type Options = Parameters<Read>[1]
+
+const nameOf = ({ endpoint, group }: Options): string => `${group.identifier}.${endpoint.identifier}`
+
+const classOf = (options: Options): keyof ReturnType<typeof makeClasses> => {
+  if (options.group.identifier === "invoices") return "documents"
+  return withoutCredential[nameOf(options)] === undefined ? "control" : "credentials"
+}
+
+// What the head of a request tells of its body.
+const checkHead = Effect.fnUntraced(function* (headers: Headers.Headers, maxBytes: number) {
+  const {
+    "content-encoding": encoding = "identity",
+    "content-length": length = "0",
+    "content-type": contentType = ""
+  } = headers
+  if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
+  if (encoding.toLowerCase() !== "identity") {
+    return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })
+  }
+  if (Number(length) > maxBytes) return yield* tooLarge(maxBytes)
+})
+
+const passOn = Effect.fnUntraced(function* (
+  httpEffect: Parameters<Read>[0],
+  { group }: Options,
+  request: HttpServerRequest.HttpServerRequest,
+  body: Buffer<ArrayBuffer>
+) {
+  // `SubmissionReader` decodes bodies with documents.
+  if (group.identifier === "invoices") return yield* Effect.provideService(httpEffect, CurrentDocumentBody, body)
+  const text = Result.try(() => parseObject(body))
+  if (Result.isFailure(text)) return yield* Problems.fail("invalid_request_body")
+  return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, text.success))
+})
+
+const answerTooMany = (throttled: Throttled) =>
+  Effect.map(CurrentRequestId, (requestId) => {
+    const { headers, message } = Throttling.refusalOf(throttled)
+    return Responses.problem("rate_limit_exceeded", requestId, headers, { message })
+  })
+
+// A session that refreshes too often is not a failure of its address.
+const isFailure = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>): boolean => {
+  if (Exit.isSuccess(exit)) return exit.value.status >= 400 && exit.value.status !== 429
+  const error = Cause.squash(exit.cause)
+  return Problems.is(error) && error.error.code !== "rate_limit_exceeded"
+}
+
+// A page of any site can have the browser of its reader send what is no JSON, as a form does. Its answer is known by its head:
+// it does not count, or the page would use up the limit of the reader's address.
+const isFormOfOtherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  (headers["sec-fetch-site"] ?? headers["origin"]) !== undefined &&
+  !isSameOrigin(headers) &&
+  !isJson(headers["content-type"] ?? "")
+
 /** Provides `BodyReading`. */
 export const layer = Layer.effect(
   Validation.BodyReading,
@@ -137,85 +194,35 @@ export const layer = Layer.effect(
     const reader = yield* BodyReader.make(BodyReader.limits)
     const addressLimits = yield* AddressLimits
 
-    const classOf = (group: string, endpoint: string): BodyClass =>
-      group === "invoices"
-        ? classes.documents
-        : withoutCredential[`${group}.${endpoint}`] !== undefined
-          ? classes.credentials
-          : classes.control
-
-    const read: Validation.BodyReading["Service"] = Effect.fnUntraced(function* (httpEffect, { endpoint, group }) {
+    const read: Read = Effect.fnUntraced(function* (httpEffect, options) {
       const request = yield* HttpServerRequest.HttpServerRequest
-      const {
-        "content-encoding": encoding = "identity",
-        "content-length": length = "0",
-        "content-type": contentType = ""
-      } = request.headers
-      const { maxBytes, memory } = classOf(group.identifier, endpoint.identifier)
-
-      if (withOptionalBody.includes(`${group.identifier}.${endpoint.identifier}`) && !hasBody(request)) {
+      if (withOptionalBody.includes(nameOf(options)) && !hasBody(request)) {
         return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withEmptyObject(request))
       }
-      if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
-      if (encoding.toLowerCase() !== "identity") {
-        return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })
-      }
-      if (Number(length) > maxBytes) return yield* tooLarge(maxBytes)
-
+      const { maxBytes, memory } = classes[classOf(options)]
+      yield* checkHead(request.headers, maxBytes)
       const owner = yield* currentOwner
       return yield* reader.withBody(
         request,
         { maxBytes, memory, owner },
         {
-          onBody: (body) =>
-            Effect.gen(function* () {
-              // `SubmissionReader` decodes bodies with documents.
-              if (group.identifier === "invoices")
-                return yield* Effect.provideService(httpEffect, CurrentDocumentBody, body)
-              const text = Result.try(() => parseObject(body))
-              if (Result.isFailure(text)) return yield* Problems.fail("invalid_request_body")
-              return yield* Effect.provideService(
-                httpEffect,
-                HttpServerRequest.HttpServerRequest,
-                withText(request, text.success)
-              )
-            }),
+          onBody: (body) => passOn(httpEffect, options, request, body),
           onFault: (fault) => failWith(fault, maxBytes)
         }
       )
     })
 
-    const tooMany = (throttled: Throttled) =>
-      Effect.map(CurrentRequestId, (requestId) => {
-        const { headers, message } = Throttling.refusalOf(throttled)
-        return Responses.problem("rate_limit_exceeded", requestId, headers, { message })
-      })
-
-    // A session that refreshes too often is not a failure of its address.
-    const isFailure = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>): boolean => {
-      if (Exit.isSuccess(exit)) return exit.value.status >= 400 && exit.value.status !== 429
-      const error = Cause.squash(exit.cause)
-      return Problems.is(error) && error.error.code !== "rate_limit_exceeded"
-    }
-
-    // A page of any site can have the browser of its reader send what is no JSON, as a form does. Its answer is known by its head:
-    // it does not count, or the page would use up the limit of the reader's address.
-    const isFormOfOtherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
-      (headers["sec-fetch-site"] ?? headers["origin"]) !== undefined &&
-      !isSameOrigin(headers) &&
-      !isJson(headers["content-type"] ?? "")
-
     return Validation.BodyReading.of((httpEffect, options) => {
-      const limited = withoutCredential[`${options.group.identifier}.${options.endpoint.identifier}`]
-      if (limited === undefined) return read(httpEffect, options)
+      const limited = withoutCredential[nameOf(options)]
+      const served = read(httpEffect, options)
+      if (limited === undefined) return served
       const { kind, onlyFailures } = limited
       return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        if (isFormOfOtherSite(request)) return read(httpEffect, options)
+        if (isFormOfOtherSite(request)) return served
         const address = Option.getOrUndefined(request.remoteAddress)
         const count = addressLimits.take(kind, address)
-        const served = read(httpEffect, options)
         return Effect.matchEffect(onlyFailures ? addressLimits.check(kind, address) : count, {
-          onFailure: tooMany,
+          onFailure: answerTooMany,
           onSuccess: () =>
             onlyFailures
               ? Effect.onExit(served, (exit) => (isFailure(exit) ? Effect.ignore(count) : Effect.void))

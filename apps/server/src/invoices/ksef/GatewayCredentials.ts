@@ -8,7 +8,7 @@ import type { GatewayCredential } from "@govoice/api"
 import { Ids } from "@govoice/core"
 import { ContextIdentifier } from "@govoice/ksef/format"
 import { Cause, Context, Data, Effect, Layer, Option, Redacted } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../../crypto/KeyRing.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import * as Taxpayers from "../../cells/Taxpayers.ts"
@@ -151,28 +151,20 @@ const decode = (text: string): Credential => {
     : { ...encoded, privateKey: Redacted.make(encoded.privateKey) }
 }
 
-/** Provides `GatewayCredentials` from a migrated database, for the environment of the settings. */
-export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient | KeyRing | Settings> = Layer.effect(
-  GatewayCredentials,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const keyRing = yield* KeyRing
-    const environment = (yield* Settings).ksef.environmentId ?? null
-    const statementTime = (yield* StatementTime)(sql)
-    // References are read here: the context of a request has none of the server's.
-    const national = yield* NationalSystem
-    const wakeLane = yield* LaneQueue.makeWake
-    const taxpayers = yield* Taxpayers.makeClaims
+// The statements, for the environment of the deployment.
+const makeStatements = (
+  sql: SqlClient.SqlClient,
+  environment: string | null,
+  statementTime: Effect.Effect<Statement.Fragment>
+) => {
+  const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
+  const waitsForCredential = sql`failure->>'code' IN ('gateway_credential_missing', 'gateway_credential_refused')`
 
-    const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
-
+  return {
     // `credential_updated_at` identifies a credential, also of two that are stored in the same millisecond.
-    const update = (
-      accountId: Ids.AccountId,
-      id: Ids.OrganizationId,
-      sealed: Uint8Array,
-      checked: CheckedCredential
-    ) => sql<{ readonly context: string }>`
+    update: (accountId: Ids.AccountId, id: Ids.OrganizationId, sealed: Uint8Array, checked: CheckedCredential) => sql<{
+      readonly context: string
+    }>`
       UPDATE organizations
       SET credential             = ${sealed},
           credential_kind        = ${checked.credential.type},
@@ -189,27 +181,25 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
           )
       WHERE account_id = ${accountId} AND id = ${id}
       RETURNING credential_context AS context
-    `
+    `,
 
-    const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly context: string | null }>`
+    lockOne: (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly context: string | null }>`
       SELECT credential_context AS context FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
-    `
-
-    const waitsForCredential = sql`failure->>'code' IN ('gateway_credential_missing', 'gateway_credential_refused')`
+    `,
 
     // Invoices that show that the credential is missing or refused wait for it no more.
-    const retryAtOnce = (id: Ids.OrganizationId) =>
+    retryAtOnce: (id: Ids.OrganizationId) =>
       Effect.flatMap(
         statementTime,
         (now) => sql`
           UPDATE invoices SET due_at = ${now}, next_attempt_at = ${now}
           WHERE organization_id = ${id} AND mode = 'live' AND status = 'retrying' AND due_at > ${now} AND ${waitsForCredential}
         `
-      )
+      ),
 
     // Nor do those that were sent, once a login succeeds: before, their verdicts and receipts would be postponed again. The holder of
     // the lane may write some of them at the same time, and has looked at them.
-    const readSentAtOnce = (id: Ids.OrganizationId) =>
+    readSentAtOnce: (id: Ids.OrganizationId) =>
       Effect.flatMap(
         statementTime,
         (now) => sql`
@@ -222,10 +212,10 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
             FOR UPDATE OF submission SKIP LOCKED
           )
         `
-      )
+      ),
 
     // Nor do batches. Their invoices have no times of their own, and wait for KSeF alone from then on.
-    const readBatchesAtOnce = (id: Ids.OrganizationId) =>
+    readBatchesAtOnce: (id: Ids.OrganizationId) =>
       Effect.flatMap(
         statementTime,
         (now) => sql`
@@ -245,36 +235,34 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
             FOR UPDATE OF invoices SKIP LOCKED
           )
         `
-      )
+      ),
 
-    const deleteLogin = (id: Ids.OrganizationId) => sql<{ readonly refresh_token: Uint8Array }>`
+    deleteLogin: (id: Ids.OrganizationId) => sql<{ readonly refresh_token: Uint8Array }>`
       DELETE FROM national_logins WHERE id = ${id} RETURNING refresh_token
-    `
+    `,
 
-    const clear = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
+    clear: (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
       UPDATE organizations
       SET credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_context = NULL,
           credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
           credential_updated_at = NULL, credential_refusals = 0, credential_told = '{}'
       WHERE account_id = ${accountId} AND id = ${id}
-    `
+    `,
 
-    const selectDescription = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<
-      Row & { readonly present: boolean }
-    >`
+    selectDescription: (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<Row & { readonly present: boolean }>`
       SELECT ${present} AS present, credential_kind, credential_environment, credential_context, credential_expires_at,
              credential_state, credential_checked_at, credential_refusal, credential_updated_at
       FROM organizations WHERE account_id = ${accountId} AND id = ${id}
-    `
+    `,
 
-    const selectPresent = (id: Ids.OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} AND ${present}`
+    selectPresent: (id: Ids.OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} AND ${present}`,
 
-    const selectSealed = (id: Ids.OrganizationId) => sql<SealedRow>`
+    selectSealed: (id: Ids.OrganizationId) => sql<SealedRow>`
       SELECT credential, credential_context, credential_environment, credential_updated_at
       FROM organizations WHERE id = ${id} AND ${present}
-    `
+    `,
 
-    const updateState = (
+    updateState: (
       id: Ids.OrganizationId,
       updatedAt: Date,
       state: "accepted" | "refused",
@@ -283,23 +271,38 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       Effect.flatMap(
         statementTime,
         (now) => sql`
-      UPDATE organizations
-      SET credential_state = ${state}, credential_checked_at = ${now},
-          credential_refusal = ${refusal === null ? null : JSON.stringify(refusal)}::jsonb,
-          credential_refusals = CASE ${state} WHEN 'refused' THEN credential_refusals + 1 ELSE 0 END
-      WHERE id = ${id} AND credential_updated_at = ${updatedAt}::timestamptz
-      RETURNING id
-    `
+          UPDATE organizations
+          SET credential_state = ${state}, credential_checked_at = ${now},
+              credential_refusal = ${refusal === null ? null : JSON.stringify(refusal)}::jsonb,
+              credential_refusals = CASE ${state} WHEN 'refused' THEN credential_refusals + 1 ELSE 0 END
+          WHERE id = ${id} AND credential_updated_at = ${updatedAt}::timestamptz
+          RETURNING id
+        `
       )
+  }
+}
+
+/** Provides `GatewayCredentials` from a migrated database, for the environment of the settings. */
+export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient | KeyRing | Settings> = Layer.effect(
+  GatewayCredentials,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const keyRing = yield* KeyRing
+    const environment = (yield* Settings).ksef.environmentId ?? null
+    const statements = makeStatements(sql, environment, (yield* StatementTime)(sql))
+    // References are read here: the context of a request has none of the server's.
+    const national = yield* NationalSystem
+    const wakeLane = yield* LaneQueue.makeWake
+    const taxpayers = yield* Taxpayers.makeClaims
 
     // A lane is of an environment, too: without one there are none.
     const wake = (context: string) => (environment === null ? Effect.void : wakeLane(context))
 
     const removeAll = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: Ids.OrganizationId) {
-      const [row] = yield* lockOne(accountId, id)
+      const [row] = yield* statements.lockOne(accountId, id)
       if (row === undefined) return undefined
-      const [login] = yield* deleteLogin(id)
-      yield* clear(accountId, id)
+      const [login] = yield* statements.deleteLogin(id)
+      yield* statements.clear(accountId, id)
       if (row.context !== null) yield* wake(row.context)
       return { sealedRefreshToken: login?.refresh_token }
     }, sql.withTransaction)
@@ -322,7 +325,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     return {
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
         if (taxpayers !== undefined) {
-          yield* orNotFound(id, (valid) => selectDescription(accountId, valid))
+          yield* orNotFound(id, (valid) => statements.selectDescription(accountId, valid))
           const cell = yield* taxpayers.otherCellOf(ContextIdentifier.nip(checked.context.value))
           if (cell !== undefined) return yield* new ServedByOtherCell({ cell })
         }
@@ -330,8 +333,8 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
         yield* orNotFound(id, (valid) =>
           Effect.tap(
             sql.withTransaction(
-              Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
-                row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.context))
+              Effect.tap(statements.update(accountId, valid, sealed, checked), ([row]) =>
+                row === undefined ? Effect.void : Effect.andThen(statements.retryAtOnce(valid), wake(row.context))
               )
             ),
             // Once more when it is committed: a holder that released the lane meanwhile did not see the credential.
@@ -341,7 +344,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       }),
 
       describe: Effect.fn("GatewayCredentials.describe")(function* (accountId, id) {
-        const row = yield* orNotFound(id, (valid) => selectDescription(accountId, valid))
+        const row = yield* orNotFound(id, (valid) => statements.selectDescription(accountId, valid))
         return row.present ? toApi(row) : absent
       }),
 
@@ -352,11 +355,11 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       }),
 
       isLiveModeAvailable: Effect.fn("GatewayCredentials.isLiveModeAvailable")(function* (id) {
-        return national !== undefined && (yield* Effect.orDie(selectPresent(id))).length > 0
+        return national !== undefined && (yield* Effect.orDie(statements.selectPresent(id))).length > 0
       }),
 
       read: Effect.fn("GatewayCredentials.read")(function* (id) {
-        const [row] = yield* Effect.orDie(selectSealed(id))
+        const [row] = yield* Effect.orDie(statements.selectSealed(id))
         if (row === undefined) return Option.none()
         const opened = yield* Effect.try({
           try: () => keyRing.open(row.credential, { column: "organizations.credential", row: id }),
@@ -378,8 +381,9 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       recordState: Effect.fn("GatewayCredentials.recordState")(function* (id, updatedAt, state, refusal) {
         // Together: nobody reads at once what waits for a credential that is accepted already.
         const record = Effect.gen(function* () {
-          const isRecorded = (yield* updateState(id, updatedAt, state, refusal ?? null)).length > 0
-          if (isRecorded && state === "accepted") yield* Effect.andThen(readSentAtOnce(id), readBatchesAtOnce(id))
+          const isRecorded = (yield* statements.updateState(id, updatedAt, state, refusal ?? null)).length > 0
+          if (isRecorded && state === "accepted")
+            yield* Effect.andThen(statements.readSentAtOnce(id), statements.readBatchesAtOnce(id))
           return isRecorded
         })
         return yield* Effect.orDie(sql.withTransaction(record))

@@ -141,8 +141,8 @@ export const makeTenants = async (pool: Pool, count: number, url: string): Promi
     ])
     await pool.query("INSERT INTO organization_concurrency (organization_id) VALUES ($1)", [organization])
     await pool.query(
-      `INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
-       VALUES ($1, $2, now(), now(), true, $3, '{*}', $4)`,
+      `INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret)
+       VALUES ($1, $2, now(), now(), true, 'steady', $3, '{*}', $4)`,
       [endpoint, organization, url, sealed]
     )
     await pool.query(
@@ -222,8 +222,8 @@ export const plan = async (
               clock_timestamp() AS at
        FROM generate_series(0, $4::int - 1) AS n JOIN tenant ON position = n % $5::int + 1
      ), event AS (
-       INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
-       SELECT event, organization, invoice, at, 'invoice.accepted', ${body} FROM one
+       INSERT INTO events (id, organization_id, invoice_id, type, body)
+       SELECT event, organization, invoice, 'invoice.accepted', ${body} FROM one
      )
      INSERT INTO deliveries
        (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)

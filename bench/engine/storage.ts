@@ -53,8 +53,8 @@ const store = async (pool: Pool, { endpoint, invoice, organization }: Tenant, co
   const id = (prefix: string) => `'${prefix}_' || lpad(n::text, 26, '0')`
   const numbers = `generate_series(1, ${count}) AS n`
   await pool.query(
-    `INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
-     SELECT ${id("evt")}, $1, $2, now(), 'invoice.accepted', repeat('x', 700) FROM ${numbers}`,
+    `INSERT INTO events (id, organization_id, invoice_id, type, body)
+     SELECT ${id("evt")}, $1, $2, 'invoice.accepted', repeat('x', 700) FROM ${numbers}`,
     [organization, invoice]
   )
   await pool.query(

@@ -37,10 +37,10 @@ export const fill = async (databaseUrl: string, count: number, { from, until }: 
      SELECT 'inv_' || suffix, organization_id, '<Faktura/>', sha256(suffix::bytea), '5265877635', '2026-11-20', 'FV/' || suffix`,
     `INSERT INTO receipts (invoice_id, organization_id, created_at, xml)
      SELECT 'inv_' || suffix, organization_id, at, '<UPO/>'`,
-    `INSERT INTO idempotency_records (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-     SELECT organization_id, 'test', md5(suffix), at, 201, sha256(suffix::bytea), 'inv_' || suffix, '{}'`,
-    `INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
-     SELECT 'evt_' || suffix, organization_id, 'inv_' || suffix, at,
+    `INSERT INTO idempotency_records (organization_id, mode, key, created_at, request_hash, invoice_id, body)
+     SELECT organization_id, 'test', md5(suffix), at, sha256(suffix::bytea), 'inv_' || suffix, '{}'`,
+    `INSERT INTO events (id, organization_id, invoice_id, type, body)
+     SELECT 'evt_' || suffix, organization_id, 'inv_' || suffix,
             CASE WHEN failed THEN 'invoice.rejected' ELSE 'invoice.accepted' END, '{}'`,
     `INSERT INTO deliveries (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, attempt_count,
                              is_due, status, failure_status, last_attempted_at, last_http_status, delivered_at)

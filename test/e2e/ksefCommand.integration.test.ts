@@ -210,8 +210,8 @@ describe("govoice ksef", () => {
     `)
     await database.run(`
       WITH session AS (
-        INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state, reference)
-        VALUES ('${organization}', '${simulator.nip}', now(), 'online', 'FA (3)', 'done', 'reference') RETURNING id
+        INSERT INTO national_sessions (organization_id, context, created_at, kind, state, reference)
+        VALUES ('${organization}', '${simulator.nip}', now(), 'online', 'done', 'reference') RETURNING id
       )
       INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, due_at, state, sha256, code)
       SELECT id, '${organization}', '${invoice}', '${simulator.nip}', now(), now(), 'sent', sha256('x'), 450 FROM session

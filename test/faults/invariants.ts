@@ -33,8 +33,7 @@ const nothing: Readonly<Record<string, string>> = {
   "an event whose body is not that event": `
     SELECT id FROM events
     WHERE body::json ->> 'id' <> id OR body::json ->> 'type' <> type
-       OR body::json #>> '{data,invoice,id}' <> invoice_id
-       OR (body::json ->> 'created_at')::timestamptz <> created_at`,
+       OR body::json #>> '{data,invoice,id}' <> invoice_id`,
   "an event whose invoice stood otherwise": `
     SELECT id FROM events
     WHERE body::json #>> '{data,invoice,status}' <> CASE type
@@ -42,7 +41,7 @@ const nothing: Readonly<Record<string, string>> = {
       WHEN 'invoice.rejected' THEN 'rejected' WHEN 'invoice.failed' THEN 'failed' ELSE 'accepted' END`,
   "an event and an endpoint of its organization without a delivery": `
     SELECT events.id FROM events JOIN webhook_endpoints AS endpoint USING (organization_id)
-    WHERE endpoint.created_at <= events.created_at AND endpoint.event_types && ARRAY[events.type, '*']
+    WHERE endpoint.created_at <= (events.body::json ->> 'created_at')::timestamptz AND endpoint.event_types && ARRAY[events.type, '*']
       AND NOT EXISTS (SELECT FROM deliveries WHERE event_id = events.id AND endpoint_id = endpoint.id)`,
   "a delivery to the endpoint of another organization": `
     SELECT deliveries.id FROM deliveries

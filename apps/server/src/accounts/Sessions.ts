@@ -81,8 +81,8 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
         WHERE id = ${session.accountId} AND password_hash = ${passwordHash} FOR SHARE
         RETURNING id
       )
-      INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ${token}::bytea, id, ${time.now}::timestamptz, ${time.expiresAt}::timestamptz FROM session
+      INSERT INTO refresh_tokens (hash, session_id, expires_at)
+      SELECT ${token}::bytea, id, ${time.expiresAt}::timestamptz FROM session
       RETURNING session_id
     `
 
@@ -102,8 +102,8 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
           ${sessionId === undefined ? sql`` : sql`AND session_id = ${sessionId}`}
         RETURNING session_id, account_id
       ), next AS (
-        INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
-        SELECT ${next}, session_id, ${now}, ${expiresAt} FROM spent
+        INSERT INTO refresh_tokens (hash, session_id, expires_at)
+        SELECT ${next}, session_id, ${expiresAt} FROM spent
       )
       SELECT session_id, account_id FROM spent
     `

@@ -87,8 +87,8 @@ const stepsFrom =
       outbox AS MATERIALIZED (
         SELECT outbox.* FROM (${source}) AS outbox JOIN transitioned ON transitioned.id = "invoiceId"
       ), inserted_event AS (
-        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body, traceparent)
-        SELECT "eventId", "organizationId", "invoiceId", at, type, body, traceparent FROM outbox
+        INSERT INTO events (id, organization_id, invoice_id, type, body, traceparent)
+        SELECT "eventId", "organizationId", "invoiceId", type, body, traceparent FROM outbox
       ), inserted_delivery AS (
         INSERT INTO deliveries
           (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)

@@ -219,9 +219,8 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
       ), in_time AS MATERIALIZED (
         SELECT ${isInTime} AS is_in_time
       ), reserved AS (
-        INSERT INTO idempotency_records
-          (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-        SELECT organization_id, mode, key, created_at, 201, request_hash, id, body FROM entry
+        INSERT INTO idempotency_records (organization_id, mode, key, created_at, request_hash, invoice_id, body)
+        SELECT organization_id, mode, key, created_at, request_hash, id, body FROM entry
         WHERE (SELECT is_in_time FROM in_time)
         ORDER BY organization_id, mode, key
         ON CONFLICT DO NOTHING

@@ -31,9 +31,9 @@ const store = Effect.gen(function* () {
       yield* sql`SET LOCAL session_replication_role = replica`
       yield* sql`SET LOCAL synchronous_commit = off`
       yield* sql`
-        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+        INSERT INTO events (id, organization_id, invoice_id, type, body)
         SELECT 'evt_' || lpad(n::text, 10, '0') || repeat('0', 16), ${organizationId},
-               'inv_0' || lpad((n / ${eventsOfInvoice}::int)::text, 25, '0'), now(), 'invoice.received', '{}'
+               'inv_0' || lpad((n / ${eventsOfInvoice}::int)::text, 25, '0'), 'invoice.received', '{}'
         FROM generate_series(0, ${eventCount - 1}::int) AS n
       `
       yield* sql`

@@ -279,8 +279,8 @@ layer(database, { excludeTestServices: true })("an organization with many delive
         readonly invoice_id: string
       }>`SELECT id, invoice_id FROM events`
       yield* sql`
-        INSERT INTO idempotency_records (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-        VALUES (${organizationId}, 'test', 'order-1', now(), 201, sha256('x'), ${event!.invoice_id}, '{}')
+        INSERT INTO idempotency_records (organization_id, mode, key, created_at, request_hash, invoice_id, body)
+        VALUES (${organizationId}, 'test', 'order-1', now(), sha256('x'), ${event!.invoice_id}, '{}')
       `
       const invoices = yield* Invoices.Invoices
       const submission = { mode: "test", idempotencyKey: "order-1" } as const

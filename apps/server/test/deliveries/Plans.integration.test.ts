@@ -58,16 +58,16 @@ const fill = Effect.fnUntraced(function* (rows: number) {
       `
       yield* sql`
         INSERT INTO webhook_endpoints
-          (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
-        SELECT 'we_' || lpad(n::text, 26, '0'), 'org_' || lpad(n::text, 26, '0'), now(), now(), true,
+          (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret)
+        SELECT 'we_' || lpad(n::text, 26, '0'), 'org_' || lpad(n::text, 26, '0'), now(), now(), true, 'steady',
                'https://example.com', '{*}', '\\x010000'
         FROM generate_series(1, ${organizations}::int) AS n
       `
       yield* sql`
-        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+        INSERT INTO events (id, organization_id, invoice_id, type, body)
         SELECT 'evt_0' || lpad(n::text, 25, '0'),
                'org_' || lpad((CASE WHEN n % 2 = 0 THEN 1 ELSE n % ${organizations}::int + 1 END)::text, 26, '0'),
-               'inv_' || lpad(n::text, 26, '0'), now(), 'invoice.received', '{}'
+               'inv_' || lpad(n::text, 26, '0'), 'invoice.received', '{}'
         FROM generate_series(1, ${rows}::int) AS n
       `
       // Of ten, seven are available, one is scheduled, one is in flight, one has succeeded.

@@ -91,11 +91,10 @@ for (const database of databases) {
         const { written } = yield* advanceDue.pipe(at(2000))
         assert.strictEqual(written.length, 1)
         assert.deepStrictEqual(yield* countBefore("invoices"), { all: 1, n: 0 })
-        const events = yield* sql<{ readonly created_at: Date }>`SELECT created_at FROM events`
-        assert.deepStrictEqual(
-          events.map((event) => event.created_at.getTime()),
-          [createdAt]
-        )
+        const events = yield* sql<{ readonly created_at: string }>`
+          SELECT body::json ->> 'created_at' AS created_at FROM events
+        `
+        assert.deepStrictEqual(events, [{ created_at: new Date(createdAt).toISOString() }])
       })
     )
 

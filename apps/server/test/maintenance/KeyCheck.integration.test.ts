@@ -31,8 +31,8 @@ const insertEndpoint = Effect.fnUntraced(function* (index: number, sealWith: Enc
   const id = endpointId(index)
   const sealed = KeyRing.make([sealWith]).seal("whsec_secret", { column: "webhook_endpoints.secret", row: id })
   yield* sql`
-    INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
-    VALUES (${id}, ${organization}, ${now}, ${now}, true, 'https://example.com', ARRAY['*'], ${sealed})
+    INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret)
+    VALUES (${id}, ${organization}, ${now}, ${now}, true, 'steady', 'https://example.com', ARRAY['*'], ${sealed})
   `
 })
 
@@ -97,8 +97,8 @@ layer(layerPostgres, { timeout: "120 seconds" })("KeyCheck among 50,000 endpoint
       yield* insertEndpoint(0, k1)
       yield* insertEndpoint(1, k2)
       yield* sql`
-        INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
-        SELECT 'we_' || lpad(n::text, 26, '0'), organization_id, created_at, updated_at, enabled, url, event_types, secret
+        INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret)
+        SELECT 'we_' || lpad(n::text, 26, '0'), organization_id, created_at, updated_at, enabled, pace, url, event_types, secret
         FROM webhook_endpoints CROSS JOIN generate_series(2, 50000) AS n WHERE id = ${endpointId(0)}
       `
       yield* sql`ANALYZE webhook_endpoints`

@@ -154,9 +154,8 @@ for (const database of databases) {
           ["open", open]
         ] as const) {
           yield* sql`
-            INSERT INTO idempotency_records
-              (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-            VALUES (${organizationId}, 'test', ${key}, ${new Date(start)}, 201, ${new Uint8Array(32)}, ${invoiceId}, '{}')
+            INSERT INTO idempotency_records (organization_id, mode, key, created_at, request_hash, invoice_id, body)
+            VALUES (${organizationId}, 'test', ${key}, ${new Date(start)}, ${new Uint8Array(32)}, ${invoiceId}, '{}')
           `
         }
         yield* TestClock.setTime(start + Pruner.idempotencyRetentionMs)
@@ -185,8 +184,8 @@ for (const database of databases) {
             const hash = new Uint8Array(32).fill(index)
             hash.set(new TextEncoder().encode(session))
             yield* sql`
-              INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
-              VALUES (${hash}, ${session}, to_timestamp(0), ${new Date(start + at)})
+              INSERT INTO refresh_tokens (hash, session_id, expires_at)
+              VALUES (${hash}, ${session}, ${new Date(start + at)})
             `
           }
         })
@@ -288,9 +287,9 @@ for (const database of databases) {
         // One in ten is deleted, and the first 1,200 of these have a delivery. All were deleted in the same millisecond.
         yield* sql`
           INSERT INTO webhook_endpoints
-            (id, organization_id, created_at, updated_at, deleted_at, enabled, url, event_types, secret)
+            (id, organization_id, created_at, updated_at, deleted_at, enabled, pace, url, event_types, secret)
           SELECT 'we_' || lpad(n::text, 26, '0'), ${id}, to_timestamp(0), to_timestamp(0),
-                 CASE WHEN n % 10 = 0 THEN to_timestamp(0.001) END, true, 'https://example.com', '{*}', '\\x010000'
+                 CASE WHEN n % 10 = 0 THEN to_timestamp(0.001) END, true, 'steady', 'https://example.com', '{*}', '\\x010000'
           FROM generate_series(1, 30000) AS n
         `
         yield* sql`
@@ -342,8 +341,8 @@ for (const database of databases) {
         const open = yield* fixtures.invoice(id)
         yield* sql`UPDATE invoices SET due_at = created_at WHERE id = ${open}`
         yield* sql`
-          INSERT INTO idempotency_records (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-          SELECT ${id}, 'test', n::text, to_timestamp(0) + (n / 100) * interval '1 millisecond', 201,
+          INSERT INTO idempotency_records (organization_id, mode, key, created_at, request_hash, invoice_id, body)
+          SELECT ${id}, 'test', n::text, to_timestamp(0) + (n / 100) * interval '1 millisecond',
                  decode(repeat('00', 32), 'hex'), CASE WHEN n > 1300 THEN ${invoiceId} ELSE ${open} END, '{}'
           FROM generate_series(1, 3000) AS n
         `

@@ -41,10 +41,10 @@ const insertAll = Effect.gen(function* () {
     const ring = id.endsWith("7") ? during : before
     yield* sql`
       INSERT INTO webhook_endpoints
-        (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at,
+        (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret, next_secret, next_secret_at,
          header_names, headers)
       VALUES (
-        ${id}, ${organization}, ${now}, ${now}, true, 'https://example.com', ARRAY['*'],
+        ${id}, ${organization}, ${now}, ${now}, true, 'steady', 'https://example.com', ARRAY['*'],
         ${ring.seal(`secret of ${id}`, place)}, ${before.seal(`next of ${id}`, place)}, ${now},
         ARRAY['x-a'], ${before.seal(`headers of ${id}`, { column: "webhook_endpoints.headers", row: id })}
       )

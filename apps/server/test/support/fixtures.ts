@@ -96,9 +96,9 @@ export const endpoint = Effect.fnUntraced(function* (
   const id = IdGenerator.at("we", now)
   yield* sql`
     INSERT INTO webhook_endpoints
-      (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at)
+      (id, organization_id, created_at, updated_at, enabled, pace, url, event_types, secret, next_secret, next_secret_at)
     VALUES (
-      ${id}, ${organizationId}, ${new Date(now)}, ${new Date(now)}, ${options.enabled ?? true},
+      ${id}, ${organizationId}, ${new Date(now)}, ${new Date(now)}, ${options.enabled ?? true}, 'steady',
       ${options.url ?? "https://example.com/hook"}, ${textArray(options.eventTypes ?? ["*"])}, ${seal(id, secret)},
       ${options.next === undefined ? null : seal(id, options.next.secret)}::bytea,
       ${options.next?.at ?? null}::timestamptz
@@ -146,8 +146,8 @@ export const deliveries = Effect.fnUntraced(function* (
         FROM unnest(${textArray(ids.map(({ event }) => event))}, ${textArray(ids.map(({ delivery }) => delivery))})
           WITH ORDINALITY AS one (event, delivery, ordinality)
       ), event AS (
-        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
-        SELECT event, ${organizationId}, ${invoiceId}, ${new Date(now)}, 'invoice.received', '{"id":"' || event || '"}'
+        INSERT INTO events (id, organization_id, invoice_id, type, body)
+        SELECT event, ${organizationId}, ${invoiceId}, 'invoice.received', '{"id":"' || event || '"}'
         FROM one
       )
       INSERT INTO deliveries

@@ -208,9 +208,8 @@ export const invoices = Effect.flatMap(
 /** The types of the events of an invoice, in their order. */
 export const events = (id: Ids.InvoiceId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.map(
-      sql<{ readonly type: string }>`SELECT type FROM events WHERE invoice_id = ${id} ORDER BY created_at, id`,
-      (rows) => rows.map(({ type }) => type)
+    Effect.map(sql<{ readonly type: string }>`SELECT type FROM events WHERE invoice_id = ${id} ORDER BY id`, (rows) =>
+      rows.map(({ type }) => type)
     )
   )
 

@@ -3,6 +3,7 @@ import type { Statements } from "../Migration.ts"
 
 // Identifiers are compared byte by byte (COLLATE "C"): that is their order by age, and the fastest comparison. The owner leads
 // the indexes that requests use, because it leads their queries.
+
 // A number that sorts by age, and that hardly another database makes: microseconds, and 11 bits of a sequence.
 const orderedId = "(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint << 11) | nextval('national_ids'))"
 
@@ -57,7 +58,6 @@ export const schema: Statements = {
       CREATE TABLE refresh_tokens (
         hash       bytea NOT NULL,
         session_id text COLLATE "C" NOT NULL,
-        created_at timestamptz NOT NULL,
         expires_at timestamptz NOT NULL,
         spent_at   timestamptz,
 
@@ -188,7 +188,7 @@ export const schema: Statements = {
         enabled           boolean NOT NULL,
         standard_webhooks boolean NOT NULL DEFAULT false,
         max_in_flight     integer,
-        pace              text NOT NULL DEFAULT 'steady',
+        pace              text NOT NULL,
         url               text NOT NULL,
         description       text,
         disabled_reason   text,
@@ -380,7 +380,6 @@ export const schema: Statements = {
         mode            text NOT NULL,
         key             text COLLATE "C" NOT NULL,
         created_at      timestamptz NOT NULL,
-        status          smallint NOT NULL,
         request_hash    bytea NOT NULL,
         invoice_id      text COLLATE "C" NOT NULL,
         body            text NOT NULL,
@@ -417,7 +416,6 @@ export const schema: Statements = {
         id              text COLLATE "C" NOT NULL,
         organization_id text COLLATE "C" NOT NULL,
         invoice_id      text COLLATE "C" NOT NULL,
-        created_at      timestamptz NOT NULL,
         type            text NOT NULL,
         traceparent     text,
         body            text NOT NULL,
@@ -619,7 +617,6 @@ export const schema: Statements = {
         check_count     integer NOT NULL DEFAULT 0,
         document_count  integer NOT NULL DEFAULT 0,
         kind            text NOT NULL,
-        form            text NOT NULL,
         state           text NOT NULL,
         reference       text,
 

@@ -166,7 +166,7 @@ export const send = (
     Effect.gen(function* () {
       const ids = fitting(waiting).map(({ id }) => id)
       context.hasUnfinishedSessions = true
-      const sessionId = yield* store.beginSession(lane, organizationId, "batch", form)
+      const sessionId = yield* store.beginSession(lane, organizationId, "batch")
       const key = SessionKey.generate()
       const sealed = SealedDocument.seal(key, yield* archiveOf(store, ids))
       const { partUploadRequests, referenceNumber: reference } = yield* open(

@@ -54,7 +54,7 @@ export const make = (context: LaneContext): InteractiveSessions => {
   const keyOf = (organizationId: string, form: FormName) => `${organizationId} ${form}`
 
   const begin = Effect.fnUntraced(function* (organizationId: Ids.OrganizationId, form: FormName) {
-    const id = yield* store.beginSession(lane, organizationId, "online", form)
+    const id = yield* store.beginSession(lane, organizationId, "online")
     const sessionKey = SessionKey.generate()
     const opening = Effect.gen(function* () {
       const publicKey = yield* context.keys.get("SymmetricKeyEncryption", context.call)

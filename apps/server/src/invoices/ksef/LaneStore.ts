@@ -11,7 +11,6 @@ import * as SqlErrors from "../../database/SqlErrors.ts"
 import { type Lane, LaneLost, LaneQueue } from "./LaneQueue.ts"
 import { columnsOf } from "../ClaimedInvoice.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
-import type { FormName } from "./LaneRules.ts"
 import type {
   Changes,
   InvoiceXml,
@@ -58,8 +57,7 @@ export class LaneStore extends Context.Service<
     readonly beginSession: (
       lane: Lane,
       organizationId: Ids.OrganizationId,
-      kind: SessionKind,
-      form: FormName
+      kind: SessionKind
     ) => Effect.Effect<string, LaneLost | SqlError.SqlError>
     /**
      * Stores the intent to send an invoice in an interactive session, and returns it where it may be sent: not where its
@@ -357,14 +355,14 @@ export const layerOf = (
           return row
         }),
 
-        beginSession: Effect.fn("LaneStore.beginSession")(function* (lane, organizationId, kind, form) {
+        beginSession: Effect.fn("LaneStore.beginSession")(function* (lane, organizationId, kind) {
           const at = new Date(yield* now)
           const [row] = yield* fenced(
             lane,
             (fenceStep) => sql<{ readonly id: string; readonly lane_is_leased: boolean }>`
               WITH ${fenceStep}
-              INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state)
-              SELECT ${organizationId}, context, ${at}, ${kind}, ${form}, 'opening' FROM lane
+              INSERT INTO national_sessions (organization_id, context, created_at, kind, state)
+              SELECT ${organizationId}, context, ${at}, ${kind}, 'opening' FROM lane
               RETURNING id::text, true AS lane_is_leased
             `
           )

@@ -50,9 +50,9 @@ const fill = Effect.fnUntraced(function* (rows: number) {
         SELECT id, organization_id, repeat('x', 1000), sha256(id::bytea), 'FA (3)', '1-0E', '2026-11-20' FROM invoices
       `
       yield* sql`
-        INSERT INTO national_sessions (id, organization_id, context, created_at, kind, form, state, reference)
+        INSERT INTO national_sessions (id, organization_id, context, created_at, kind, state, reference)
         SELECT n, 'org_' || lpad((n % ${lanes}::int + 1)::text, 26, '0'), '5' || lpad((n % ${lanes}::int + 1)::text, 9, '0'), now(),
-               'online', 'FA (3)', CASE WHEN n > ${lanes}::int THEN 'done' ELSE 'open' END, 'session ' || n
+               'online', CASE WHEN n > ${lanes}::int THEN 'done' ELSE 'open' END, 'session ' || n
         FROM generate_series(1, ${lanes}::int * 100) AS n
       `
       yield* sql`
@@ -122,11 +122,7 @@ for (const database of databases) {
           const found = waiting.slice(0, 100).map(({ id }) => id)
           yield* plan("explain", 1000, store.explain(found, " KSeF reports MAINTENANCE."))
           yield* plan("find", 50, store.find(waiting[0]!.id))
-          const session = yield* plan(
-            "beginSession",
-            100,
-            store.beginSession(lane!, organizationOf(1), "online", "FA (3)")
-          )
+          const session = yield* plan("beginSession", 100, store.beginSession(lane!, organizationOf(1), "online"))
           const ids = waiting.slice(0, 100).map(({ id }) => id)
           assert.lengthOf(yield* plan("beginBatch", 100 * 100, store.beginBatch(lane!, session, ids)), 100)
           assert.lengthOf(yield* plan("documents", 1000, store.documents(ids)), 100)

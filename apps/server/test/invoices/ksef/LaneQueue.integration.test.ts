@@ -129,7 +129,7 @@ for (const database of databases) {
           const { claim, queue, store } = yield* setUp
           const { id, organizationId } = yield* waiting
           const [late] = yield* claim
-          const session = yield* store.beginSession(late!, organizationId, "online", "FA (3)")
+          const session = yield* store.beginSession(late!, organizationId, "online")
           const sending = yield* store.beginSubmission(late!, session, id, new Date())
           assert.strictEqual(sending?.status, "submitting")
           yield* advance(leaseMs)
@@ -137,7 +137,7 @@ for (const database of databases) {
 
           const isLost = (write: Effect.Effect<unknown, unknown>) =>
             Effect.map(Effect.flip(write), (error) => assert.instanceOf(error, LaneQueue.LaneLost))
-          yield* isLost(store.beginSession(late!, organizationId, "online", "FA (3)"))
+          yield* isLost(store.beginSession(late!, organizationId, "online"))
           yield* isLost(store.beginBatch(late!, session, [id]))
           yield* isLost(store.beginSubmission(late!, session, id, new Date()))
           yield* isLost(
@@ -167,7 +167,7 @@ for (const database of databases) {
           const { id, organizationId } = yield* waiting
           const sql = yield* SqlClient.SqlClient
           const [lane] = yield* claim
-          const session = yield* store.beginSession(lane!, organizationId, "online", "FA (3)")
+          const session = yield* store.beginSession(lane!, organizationId, "online")
           const sending = yield* store.beginSubmission(lane!, session, id, new Date())
           const dueAt = new Date(yield* Clock.currentTimeMillis)
           yield* store.write(lane!, { submissions: [{ id: sending!.submission_id, state: "refused", dueAt }] })

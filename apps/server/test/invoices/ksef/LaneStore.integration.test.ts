@@ -37,7 +37,7 @@ const sending = Effect.gen(function* () {
         leased: []
       })
       const lane = lanes[0]!
-      const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
+      const session = yield* store.beginSession(lane, organizationId, "online")
       const invoice = (yield* store.beginSubmission(lane, session, id, new Date()))!
       const stored = Effect.map(
         sql<{ readonly status: string; readonly state: string; readonly reference: string | null }>`
@@ -76,7 +76,7 @@ for (const database of databases) {
       it.effect("keeps at most one submission of an invoice under way, because the database refuses another", () =>
         Effect.gen(function* () {
           const { invoice, lane, organizationId, sql, store } = yield* sending
-          const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
+          const session = yield* store.beginSession(lane, organizationId, "online")
           assert.isUndefined(yield* store.beginSubmission(lane, session, invoice.id, new Date()))
           for (const state of ["sending", "sent"]) {
             yield* sql`UPDATE national_submissions SET state = ${state}`

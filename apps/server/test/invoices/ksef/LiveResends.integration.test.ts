@@ -79,8 +79,8 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
               // A submission whose session could not be read, and a first failure that is older than the time to give up.
               yield* sql`
               WITH session AS (
-                INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state)
-                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'FA (3)', 'abandoned') RETURNING id
+                INSERT INTO national_sessions (organization_id, context, created_at, kind, state)
+                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'abandoned') RETURNING id
               )
               INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, state, code, sha256)
               SELECT session.id, organization_id, ${id}, ${ksef.nip}, to_timestamp(0), 'absent', 403, invoice_documents.sha256

@@ -72,8 +72,8 @@ for (const database of liveDatabases) {
             // KSeF may have the document of a session that could not be read.
             yield* sql`
               WITH session AS (
-                INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state)
-                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'FA (3)', 'abandoned') RETURNING id
+                INSERT INTO national_sessions (organization_id, context, created_at, kind, state)
+                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'abandoned') RETURNING id
               )
               INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, state, code, sha256)
               SELECT session.id, organization_id, invoice_id, ${ksef.nip}, to_timestamp(0), 'absent', 403, sha256

@@ -38,15 +38,11 @@ const read = Effect.fnUntraced(function* (id: string) {
 
 const events = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ readonly body: string; readonly created_at: Date; readonly deliveries: number }>`
-    SELECT body, created_at, (SELECT count(*)::int FROM deliveries WHERE event_id = events.id) AS deliveries
-    FROM events WHERE invoice_id = ${id} ORDER BY created_at, id
+  const rows = yield* sql<{ readonly body: string; readonly deliveries: number }>`
+    SELECT body, (SELECT count(*)::int FROM deliveries WHERE event_id = events.id) AS deliveries
+    FROM events WHERE invoice_id = ${id} ORDER BY id
   `
-  return rows.map(({ body, created_at, deliveries }) => ({
-    event: JSON.parse(body) as InvoiceEvent.InvoiceEvent,
-    created_at,
-    deliveries
-  }))
+  return rows.map(({ body, deliveries }) => ({ event: JSON.parse(body) as InvoiceEvent.InvoiceEvent, deliveries }))
 })
 
 const submit = Effect.fnUntraced(function* (
@@ -130,7 +126,7 @@ for (const database of databases) {
 
           const told = yield* events(invoiceId)
           assert.deepStrictEqual(
-            told.map(({ created_at, deliveries, event }) => [event.type, created_at.getTime(), deliveries]),
+            told.map(({ deliveries, event }) => [event.type, Date.parse(event.created_at), deliveries]),
             [
               ["invoice.received", 0, 1],
               ["invoice.submitted", 1000, 1],

@@ -62,7 +62,6 @@ import { fa3 } from "../../../packages/ksef/test/checks/documents.ts"
 import * as certificates from "../../../packages/ksef/test/support/certificates.ts"
 import { readHeaders } from "../../../packages/webhooks/src/headers.ts"
 import { createVerifier, signSync } from "../../../packages/webhooks/src/index.ts"
-import * as fastHeaders from "../../../packages/webhooks/src/internal/fastHeaders.ts"
 import * as Contract from "./http/support/contractServer.ts"
 
 /** Makes a text of about this many characters. */
@@ -735,11 +734,6 @@ const readers: Readonly<Record<string, Reader>> = {
   "the headers of a webhook": {
     limit: 16 * KiB,
     read: (text) => Result.try(() => readHeaders(webhookHeaders(text))),
-    shapes: header
-  },
-  "the headers of a webhook, fast": {
-    limit: 16 * KiB,
-    read: (text) => Result.try(() => fastHeaders.readHeaders(webhookHeaders(text))),
     shapes: header
   }
 }

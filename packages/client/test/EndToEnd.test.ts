@@ -56,7 +56,7 @@ beforeAll(async () => {
   apiKey = (await owner.apiKeys.create(organization.id, { mode: "test", name: "Tests" })).secret
   client = createClient({ apiKey, baseUrl: `${service.baseUrl}/` })
 })
-afterAll(() => service?.[Symbol.asyncDispose](), 20_000)
+afterAll(() => service?.[Symbol.asyncDispose]())
 
 describe("The developer API", () => {
   it("returns the API key and its organization", async () => {

@@ -12,7 +12,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { build, dist, root } from "./support/built.ts"
 
-beforeAll(build, 90_000)
+beforeAll(build)
 
 const isEveryCompiler = process.env["COMPILERS"] === "all"
 

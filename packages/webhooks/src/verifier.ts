@@ -7,10 +7,9 @@
 import { readBody, type WebhookBody } from "./body.ts"
 import { check } from "./error.ts"
 import type { WebhookEvent } from "./event.ts"
-import type { WebhookHeaders } from "./headers.ts"
-import { decode, readHeaders } from "./internal/fast.ts"
+import { readHeaders, type WebhookHeaders } from "./headers.ts"
 import { makeKey } from "./internal/key.ts"
-import { nodeCrypto } from "./internal/platform.ts"
+import { decode, nodeCrypto } from "./internal/platform.ts"
 
 /**
  * The options of {@link createVerifier}.

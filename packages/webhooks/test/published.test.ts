@@ -13,7 +13,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { build, dist, root } from "./support/built.ts"
 
-beforeAll(build, 90_000)
+beforeAll(build)
 
 const isEveryCompiler = process.env["COMPILERS"] === "all"
 
@@ -41,16 +41,16 @@ describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
     assert.isAtMost(gzipped(verifier), 1.9 * 1024)
   })
 
-  it("has at most 2,150 bytes for the root entry with all signers", () => {
-    assert.isAtMost(gzipped('export * from "./index.js"'), 2150)
+  it("has at most 2,200 bytes for the root entry with all signers", () => {
+    assert.isAtMost(gzipped('export * from "./index.js"'), 2200)
   })
 
   it.each(["express", "fastify", "node", "web"])("has at most 750 bytes more for /%s than for the verifier", (name) => {
     assert.isAtMost(gzipped(`export * from "./${name}.js"`) - gzipped(verifier), 750)
   })
 
-  it("has at most 11,200 bytes for /effect, including effect", () => {
-    assert.isAtMost(gzipped('export * from "./effect.js"'), 11_200)
+  it("has at most 11,250 bytes for /effect, including effect", () => {
+    assert.isAtMost(gzipped('export * from "./effect.js"'), 11_250)
   })
 
   // Names the import at fault, which a size alone does not.

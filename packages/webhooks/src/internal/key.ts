@@ -4,8 +4,7 @@
  * @module
  */
 import { WebhookVerificationError } from "../error.ts"
-import { makeNodeKey } from "./fast.ts"
-import { encode, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
+import { encode, type NodeCrypto, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
 
 declare const Blob: new (parts: ReadonlyArray<string | Uint8Array>) => { arrayBuffer(): Promise<ArrayBuffer> }
 declare const crypto: WebCrypto
@@ -19,6 +18,13 @@ export type Key = (
   body: string | Uint8Array,
   signatures?: ReadonlyArray<string>
 ) => string | boolean | Promise<ArrayBuffer | boolean | undefined>
+
+const makeNodeKey =
+  ({ createHmac, timingSafeEqual }: NodeCrypto, secret: string): Key =>
+  (timestamp, body, signatures) => {
+    const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")
+    return signatures?.some((signature) => timingSafeEqual(encode(mac), encode(signature))) ?? mac
+  }
 
 /** Returns the key for a secret. The HMAC key is the whole string, prefix included. */
 export const makeKey = (secret: string): Key => {

@@ -35,25 +35,31 @@ interface Digest {
 
 /** The part of `node:crypto` that is used. */
 export interface NodeCrypto {
-  /** Since Node 20.12. */
-  readonly hash?: (algorithm: "sha256", data: string | Uint8Array, encoding: "latin1" | "hex") => string
-  createHmac(algorithm: "sha256", secret: string): Digest
+  readonly createHmac: (algorithm: "sha256", secret: string) => Digest
   readonly timingSafeEqual: (left: Uint8Array, right: Uint8Array) => boolean
 }
 
-/** Computes a signature (64 hex digits), or with `signatures` returns whether one of them matches. */
-export type NodeKey = (
-  timestamp: string,
-  body: string | Uint8Array,
-  signatures?: ReadonlyArray<string>
-) => string | boolean
-
 declare const TextEncoder: new () => { encode(text: string): Uint8Array }
-declare const Buffer: { from(text: string): Uint8Array } | undefined
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
+// First where there is one: jest-environment-jsdom has neither `TextEncoder` nor `TextDecoder`.
+declare const Buffer:
+  | {
+      from(text: string): Uint8Array
+      from(buffer: ArrayBufferLike, offset: number, length: number): Uint8Array
+    }
+  | undefined
 
-/** Returns the UTF-8 bytes of a text. With `Buffer` first: jest-environment-jsdom has no `TextEncoder`. */
+/** Returns the UTF-8 bytes of a text. */
 export const encode = (text: string): Uint8Array =>
   typeof Buffer === "undefined" ? new TextEncoder().encode(text) : Buffer.from(text)
+
+/** Returns the text of UTF-8 bytes without a byte order mark. Invalid UTF-8 becomes U+FFFD. */
+export const decode = (bytes: Uint8Array): string =>
+  typeof Buffer === "undefined"
+    ? new TextDecoder().decode(bytes)
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+        .toString()
+        .replace(/^\uFEFF/, "")
 
 /**
  * Returns `node:crypto` if the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Looked up at run time, so that

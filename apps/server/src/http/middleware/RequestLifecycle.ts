@@ -64,6 +64,8 @@ const answerCause = (
   )
 }
 
+const refused = (...problem: Parameters<typeof Responses.problem>) => Effect.succeed(Responses.problem(...problem))
+
 const refuseHost = (
   requestId: Ids.RequestId,
   { headers }: HttpServerRequest.HttpServerRequest
@@ -189,23 +191,17 @@ export const layer = HttpRouter.middleware(
           ? Effect.tap(answered, ({ status }) => (status < 300 ? noteSuccess : Effect.void))
           : answered
       }
-      // A proxy that does not know yet where the organization has moved learns it from the header.
-      const otherCell =
-        directory === undefined || target === undefined
-          ? undefined
-          : directory.otherCellOf(method, target.plainPath, request.headers["authorization"])
-      const answer =
-        target === undefined
-          ? Effect.succeed(Responses.problem("malformed_request", requestId))
-          : !isForwarded && !isServed(request.headers["host"])
-            ? Effect.succeed(refuseHost(requestId, request))
-            : isApi && !apiEnabled
-              ? Effect.succeed(Responses.problem("api_disabled", requestId))
-              : otherCell !== undefined
-                ? Effect.succeed(Responses.problem("wrong_cell", requestId, { "gov-cell": otherCell }))
-                : isForwarded || !isApi
-                  ? route(target)
-                  : Effect.andThen(noteStranger(peer, request.headers), route(target))
+      const answer = Effect.suspend(() => {
+        if (target === undefined) return refused("malformed_request", requestId)
+        if (!isForwarded && !isServed(request.headers["host"])) return Effect.succeed(refuseHost(requestId, request))
+        if (isApi && !apiEnabled) return refused("api_disabled", requestId)
+        // A proxy that does not know yet where the organization has moved learns it from the header.
+        const otherCell = directory?.otherCellOf(method, target.plainPath, request.headers["authorization"])
+        if (otherCell !== undefined) return refused("wrong_cell", requestId, { "gov-cell": otherCell })
+        return isForwarded || !isApi
+          ? route(target)
+          : Effect.andThen(noteStranger(peer, request.headers), route(target))
+      })
 
       const note = (response: HttpServerResponse.HttpServerResponse) =>
         Effect.annotateLogs(Effect.logDebug("Request"), {

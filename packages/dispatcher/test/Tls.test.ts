@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DispatcherOptions } from "@govoice/dispatcher"
 import { makeDispatcher } from "@govoice/dispatcher"
+import { generateKeyPairSync } from "node:crypto"
 import * as net from "node:net"
-import type { TLSSocket } from "node:tls"
+import type * as tls from "node:tls"
 import { makeAuthority, makeSlowChain } from "./support/certificates.ts"
 import {
   blocked,
@@ -24,7 +25,7 @@ const authority = makeAuthority()
 const trusting = { tls: { ca: authority.cert } } satisfies DispatcherOptions
 const good = authority.issue({ names: ["good.test"], addresses: ["127.0.0.1"] })
 
-const serverName = (request: { readonly socket: unknown }) => (request.socket as TLSSocket).servername
+const serverName = (request: { readonly socket: unknown }) => (request.socket as tls.TLSSocket).servername
 
 describe("Over TLS", () => {
   it("name and certificate are checked against the name, not the address", async () => {
@@ -78,7 +79,7 @@ describe("Over TLS", () => {
   it("a session is resumed for the next connection", async () => {
     const reused: Array<boolean> = []
     const receiver = await serveHttps(good, (request, response) => {
-      reused.push((request.socket as TLSSocket).isSessionReused())
+      reused.push((request.socket as tls.TLSSocket).isSessionReused())
       response.setHeader("connection", "close").end()
     })
     const { send } = dispatcher(trusting)
@@ -151,7 +152,7 @@ describe("Over TLS", () => {
 
   it("finite-field Diffie-Hellman, whose groups a receiver can make slow, is not offered", async () => {
     const slow = {
-      ...authority.issue({ names: ["good.test"], rsa: true }),
+      ...authority.issue({ names: ["good.test"], keys: generateKeyPairSync("rsa", { modulusLength: 2048 }) }),
       maxVersion: "TLSv1.2",
       dhparam: "auto",
       ciphers: "DHE-RSA-AES128-GCM-SHA256"
@@ -245,7 +246,7 @@ describe("Over TLS", () => {
   it("HTTP/2 is not offered", async () => {
     const receiver = await serveHttps({ ...good, ALPNProtocols: ["h2", "http/1.1"] })
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
-    assert.strictEqual((receiver.requests[0]!.socket as TLSSocket).alpnProtocol, "http/1.1")
+    assert.strictEqual((receiver.requests[0]!.socket as tls.TLSSocket).alpnProtocol, "http/1.1")
   })
 
   it("plain HTTP, garbage and silence are a failed TLS session", async () => {

@@ -2,17 +2,19 @@
  * Bounds what TLS takes of the event loop.
  *
  * The receiver chooses its certificates, and OpenSSL checks the signatures of the whole chain before anybody learns that nobody
- * trusts it: 80 KiB of RSA keys with long exponents take half a second. So a handshake has few bytes, and what the handshakes of a
- * network take beyond the usual is a debt, which goes down by a fiftieth of the time that passes. A network with a large debt is not
- * connected to. Nor do its other handshakes go on, which began at the same time.
+ * trusts it: 80 KiB of RSA keys with long exponents take half a second. So a handshake has few bytes, and no unusual keys (see
+ * `handshakeReader.ts`). What the handshakes of a network take beyond the usual is a debt, which goes down by a fiftieth of the time
+ * that passes. A network with a large debt is not connected to. Nor do its other handshakes go on, which began at the same time.
  *
  * Once TLS is established, session tickets and new keys take as long, and carry no data that anybody else could count. They are
  * counted here as they arrive: until a timer fires, the event loop reads 2 MiB of each connection.
  */
 import type * as net from "node:net"
 import { Duplex } from "node:stream"
+import type * as tls from "node:tls"
 import { contains, format, ipv4Behind, type Network, parse } from "./address.ts"
 import { codeError } from "./classify.ts"
+import { HandshakeReader } from "./handshakeReader.ts"
 
 /** How many bytes a receiver may send until TLS is established. Chains in use have up to 8 KiB. */
 const maxHandshakeBytes = 16 * 1024
@@ -92,6 +94,7 @@ export interface Peer {
 export class Transport extends Duplex {
   readonly #tcp: net.Socket
   readonly #peer: Peer
+  #reader: HandshakeReader | undefined
   #isEstablished = false
   #received = 0
   #milliseconds = 0
@@ -108,9 +111,20 @@ export class Transport extends Duplex {
     tcp.on("close", () => this.destroy())
   }
 
+  /** TLS begins, with this socket. */
+  beginHandshake(socket: tls.TLSSocket): void {
+    const reader = new HandshakeReader(
+      { protocol: () => socket.getProtocol(), cipher: () => socket.getCipher().standardName },
+      (bytes) => this.#pass(bytes)
+    )
+    socket.on("keylog", (line) => reader.onKeylog(line))
+    this.#reader = reader
+  }
+
   /** TLS is established, or a request or the rest of a response begins. */
   beginPhase(): void {
     this.#isEstablished = true
+    this.#reader = undefined
     this.#received = 0
     this.#milliseconds = 0
   }
@@ -124,7 +138,9 @@ export class Transport extends Duplex {
       return this.#refuse("is one of many that take long")
     const before = this.#milliseconds
     const startedAt = processorMs()
-    this.#pass(chunk)
+    if (this.#isEstablished) this.#pass(chunk)
+    else if (this.#reader?.receive(chunk) === false)
+      return this.#refuse("has a certificate with an unusual key, or is none")
     this.#milliseconds += processorMs() - startedAt
     this.#peer.onWork(before, this.#milliseconds)
   }

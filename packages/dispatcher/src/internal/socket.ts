@@ -123,6 +123,7 @@ const startTls = (endpoint: Endpoint, secureContext: tls.SecureContext, transpor
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
     rejectUnauthorized: true
   })
+  transport.beginHandshake(socket)
   socket.on("session", (session) => {
     if (session.byteLength <= maxSessionBytes) endpoint.session = session
   })

@@ -13,14 +13,19 @@ interface Authority extends Certificate {
   readonly issue: (options: IssueOptions) => Certificate
 }
 
+interface Keys {
+  readonly publicKey: KeyObject
+  readonly privateKey: KeyObject
+}
+
 interface IssueOptions {
   readonly names?: ReadonlyArray<string>
   readonly addresses?: ReadonlyArray<string>
   /** Days from now. */
   readonly from?: number
   readonly until?: number
-  /** An RSA key in place of one on P-256. */
-  readonly rsa?: boolean
+  /** In place of a key on P-256. */
+  readonly keys?: Keys
 }
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
@@ -125,7 +130,6 @@ const keyIdentifier = (key: KeyObject) =>
     .subarray(0, 20)
 
 const newKeys = () => generateKeyPairSync("ec", { namedCurve: "P-256" })
-const newRsaKeys = () => generateKeyPairSync("rsa", { modulusLength: 2048 })
 const keyPem = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString()
 
 /** A certificate authority that only the test trusts. */
@@ -144,8 +148,13 @@ export const makeAuthority = (name = "Test authority"): Authority => {
       extension("551d0e", false, octets(keyIdentifier(keys.publicKey)))
     ]
   })
-  const issue = ({ addresses = [], from = -1, names = [], rsa = false, until = 7 }: IssueOptions): Certificate => {
-    const own = rsa ? newRsaKeys() : newKeys()
+  const issue = ({
+    addresses = [],
+    from = -1,
+    keys: own = newKeys(),
+    names = [],
+    until = 7
+  }: IssueOptions): Certificate => {
     const alternatives = [
       ...names.map((dns) => tlv(0x82, Buffer.from(dns))),
       ...addresses.map((address) => tlv(0x87, Buffer.from(address.split(".").map(Number))))

@@ -5,7 +5,10 @@
 import { Data, Effect } from "effect"
 
 /** No slot became free in time, or too many effects are waiting. */
-export class NoSlot extends Data.TaggedError("NoSlot") {}
+export class NoSlot extends Data.TaggedError("NoSlot")<{
+  /** Whether it had a place in the queue, so that others are the cause. */
+  readonly hasWaited: boolean
+}> {}
 
 /** How long a request waits for a turn of a part that it shares with others, in milliseconds. */
 export const turnMs = 10_000
@@ -63,9 +66,9 @@ export const make = (options: SlotsOptions): Slots => {
       }
       const waiting: Waiting = {
         start: (charge) => stop(Effect.succeed(charge)),
-        refuse: () => stop(Effect.fail(new NoSlot()))
+        refuse: () => stop(Effect.fail(new NoSlot({ hasWaited: true })))
       }
-      if (!queue.add(group, waiting)) return waiting.refuse()
+      if (!queue.add(group, waiting)) return stop(Effect.fail(new NoSlot({ hasWaited: false })))
       timer = setTimeout(() => queue.remove(group, waiting) && waiting.refuse(), options.maxWaitMs)
       dispatch()
       return Effect.sync(() => {

@@ -100,6 +100,7 @@ const parse = (csr: Buffer): Parsed => {
     const [info, algorithm, signature] = Der.readAll(request!.content)
     const [, subject, key] = Der.readAll(info!.content)
     const [type, parameters] = Der.readAll(algorithm!.content)
+    Reader.checkKey(key!)
     return {
       info: Der.write(info!),
       subject: nameOf(Reader.nameOf(subject!.content)),

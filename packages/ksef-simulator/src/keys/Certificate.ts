@@ -1,7 +1,7 @@
 /**
  * Builds X.509 certificates, which Node cannot.
  */
-import { createHash, createSign, type KeyObject, X509Certificate } from "node:crypto"
+import { createHash, createSign, type KeyObject, type X509Certificate } from "node:crypto"
 import { Certificate as Reader } from "@govoice/ksef/xades"
 import * as Der from "./Der.ts"
 
@@ -101,7 +101,7 @@ export const build = (content: Content, issuerKey: KeyObject): Buffer => {
 /** Parses a certificate in DER or PEM, or returns `undefined`: also where its key, its subject or its usages cannot be read. */
 export const parse = (bytes: string | Uint8Array): X509Certificate | undefined => {
   try {
-    const certificate = new X509Certificate(bytes)
+    const certificate = Reader.read(typeof bytes === "string" ? bytes : Buffer.from(bytes))
     // Node reads these later, and throws where they are malformed.
     const read = [certificate.publicKey.asymmetricKeyType, Reader.identity(certificate), Reader.keyUsage(certificate)]
     return read[0] === undefined ? undefined : certificate

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { X509Certificate } from "node:crypto"
+import { X509Certificate } from "node:crypto"
 import * as Der from "./Der.ts"
 
 /**
@@ -46,6 +46,63 @@ export interface Identity {
  * @since 0.1.0
  */
 export type KeyUsage = "digitalSignature" | "nonRepudiation"
+
+/**
+ * Reads a certificate in DER or PEM, the first one of a text.
+ *
+ * **Details**
+ *
+ * OpenSSL decodes the key as it reads a certificate, on the event loop. A key on a curve of its own has the parameters of that curve
+ * with it, by which its owner can make that take half a second for 500 bytes. So it gets keys of RSA and on named curves alone.
+ *
+ * @throws {RangeError} where the key is another one, or the bytes are no certificate.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const read = (bytes: string | Buffer): X509Certificate => {
+  const [, block] = pemBlock.exec(typeof bytes === "string" ? bytes : "") ?? []
+  const der = typeof bytes === "string" ? Buffer.from(block ?? "", "base64") : bytes
+  checkKey(fieldsOf(der).key)
+  // Written again, because OpenSSL would read a text in PEM within the bytes before them.
+  return new X509Certificate(pemOf(der))
+}
+
+/**
+ * Checks that a public key, a `SubjectPublicKeyInfo` in DER, is of RSA or on a named curve.
+ *
+ * @throws {RangeError} where it is not.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const checkKey = (key: Der.Value): void => checkAlgorithm(Der.inner(key)[0])
+
+/**
+ * Checks that an algorithm, an `AlgorithmIdentifier` in DER, is RSA, or EC on a named curve.
+ *
+ * @throws {RangeError} where it is not.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const checkAlgorithm = (algorithm: Der.Value | undefined): void => {
+  const [type, parameters] = Der.inner(algorithm)
+  const name = Der.identifier(type)
+  if (name === rsa || (name === ellipticCurve && parameters?.tag === Der.tags.objectIdentifier)) return
+  throw new RangeError("Expected a key of RSA or on a named curve")
+}
+
+/**
+ * Writes a certificate in PEM.
+ *
+ * @category encoding
+ * @since 0.1.0
+ */
+export const pemOf = (der: Buffer): string => {
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`
+}
 
 /**
  * Returns the subject of a certificate.
@@ -126,6 +183,11 @@ export const formatName = (name: Name): string =>
     .map((attributes) => attributes.map(formatAttribute).join("+"))
     .join(",")
 
+const pemBlock = /-----BEGIN CERTIFICATE-----((?:(?!-----)[\s\S])*)-----END CERTIFICATE-----/
+
+const rsa = "1.2.840.113549.1.1.1"
+const ellipticCurve = "1.2.840.10045.2.1"
+
 const usages = ["digitalSignature", "nonRepudiation"] as const
 
 const keyUsageExtension = "2.5.29.15"
@@ -159,25 +221,29 @@ const escaped = (text: string): string =>
   text.replace(/["+,;<>\\]|^[ #]| $/g, (character) => `\\${character}`).replaceAll("\0", "\\00")
 
 interface Fields {
+  readonly key: Der.Value
   readonly issuer: Buffer
   readonly subject: Buffer
   readonly extensions: ReadonlyArray<Der.Value>
 }
 
 // TBSCertificate of RFC 5280: the version, which is the first field where there is one, has a tag of its own.
-const fields = (certificate: X509Certificate): Fields => {
-  const [outer] = Der.readAll(certificate.raw)
-  const [toBeSigned] = Der.readAll(outer!.content)
-  const all = Der.readAll(toBeSigned!.content)
-  const [, , issuer, , subject, , ...rest] = all[0]?.tag === version ? all.slice(1) : all
+const fieldsOf = (der: Buffer): Fields => {
+  const [outer] = Der.readAll(der)
+  const [toBeSigned] = Der.inner(outer)
+  const all = Der.inner(toBeSigned)
+  const [, , issuer, , subject, key, ...rest] = all[0]?.tag === version ? all.slice(1) : all
   const wrapped = rest.find(({ tag }) => tag === extensions)
   const [list] = wrapped === undefined ? [] : Der.readAll(wrapped.content)
   return {
-    issuer: issuer!.content,
-    subject: subject!.content,
+    key: Der.required(key),
+    issuer: Der.required(issuer).content,
+    subject: Der.required(subject).content,
     extensions: list === undefined ? [] : Der.readAll(list.content)
   }
 }
+
+const fields = ({ raw }: X509Certificate): Fields => fieldsOf(raw)
 
 const version = 0xa0
 const extensions = 0xa3

@@ -6,6 +6,7 @@
  */
 import type { KeyObject } from "node:crypto"
 import * as Effect from "effect/Effect"
+import * as Certificate from "./Certificate.ts"
 import * as Der from "./Der.ts"
 import * as PrivateKeyFile from "./PrivateKeyFile.ts"
 
@@ -21,15 +22,18 @@ export interface Content {
 }
 
 /**
- * Reads a file. It may cost up to 2,000,000 iterations of PBKDF2 for each of its parts, of which at most four are read.
+ * Reads a file. Its parts, of which at most four are read, and the key may cost 2,000,000 iterations of PBKDF2 together.
  *
  * @category parsing
  * @since 0.1.0
  */
 export const read = (file: Buffer, password: string): Effect.Effect<Content, PrivateKeyFile.KeyFileError> =>
   Effect.gen(function* () {
+    const safes = yield* parsed(() => safesOf(file))
+    const costOfSafes = safes.reduce((sum, { encryption }) => sum + iterationsOf(encryption), 0)
+    if (costOfSafes > PrivateKeyFile.maxIterations) return yield* PrivateKeyFile.tooCostly
     const bags: Array<Bag> = []
-    for (const safe of yield* parsed(() => safesOf(file))) {
+    for (const safe of safes) {
       const content =
         safe.encryption === undefined ? safe.content : yield* PrivateKeyFile.open(safe.encryption, password)
       bags.push(...(yield* parsed(() => bagsOf(content))))
@@ -37,6 +41,7 @@ export const read = (file: Buffer, password: string): Effect.Effect<Content, Pri
     const keyBag = bags.find(({ type }) => type === shroudedKey)
     const certificates = bags.filter(({ type }) => type === certificate)
     if (keyBag === undefined || certificates.length === 0) return yield* unreadable
+    if (costOfSafes + iterationsOf(keyBag.value) > PrivateKeyFile.maxIterations) return yield* PrivateKeyFile.tooCostly
     const key = yield* PrivateKeyFile.openKey(keyBag.value, password)
     const own = certificates.find(({ id }) => id !== undefined && keyBag.id?.equals(id) === true)
     const ordered = own === undefined ? certificates : [own, ...certificates.filter((other) => other !== own)]
@@ -63,6 +68,9 @@ interface Bag {
   readonly value: Buffer
   readonly id: Buffer | undefined
 }
+
+const iterationsOf = (encrypted: Buffer | undefined): number =>
+  encrypted === undefined ? 0 : PrivateKeyFile.iterationsOf(encrypted)
 
 const unreadable = Effect.fail(
   new PrivateKeyFile.KeyFileError({
@@ -130,9 +138,5 @@ const pemOf = (value: Buffer): string => {
   const [type, wrapped] = Der.inner(bag)
   if (Der.identifier(type) !== x509Certificate) throw new RangeError("Expected an X.509 certificate")
   const [octets] = Der.inner(wrapped)
-  const lines =
-    Der.required(octets)
-      .content.toString("base64")
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`
+  return Certificate.pemOf(Der.required(octets).content)
 }

@@ -7,6 +7,7 @@ import { createDecipheriv, createHash, createPrivateKey, type KeyObject, pbkdf2 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { attempt } from "../crypto/attempt.ts"
+import * as Certificate from "./Certificate.ts"
 import * as Der from "./Der.ts"
 
 /**
@@ -65,11 +66,22 @@ export const open = (encrypted: Buffer, password: string): Effect.Effect<Buffer,
     const encryption = attempt(() => readEncryption(encrypted))
     if (encryption === undefined) return fail("unreadable")
     if (encryption === "unknown") return fail("password-wrong")
-    if (encryption.iterations > maxIterations) return fail("too-costly")
+    if (encryption.iterations > maxIterations) return tooCostly
     return Effect.flatMap(derive(password, encryption), (key) =>
       parse(() => decipher(encryption, key), "password-wrong")
     )
   })
+
+/**
+ * Returns how many iterations of PBKDF2 bytes take to decrypt that were encrypted as private keys are, as far as they say it.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const iterationsOf = (encrypted: Buffer): number => {
+  const encryption = attempt(() => readEncryption(encrypted))
+  return encryption === undefined || encryption === "unknown" ? 0 : encryption.iterations
+}
 
 /**
  * Decrypts a private key in DER (RFC 5958).
@@ -79,6 +91,14 @@ export const open = (encrypted: Buffer, password: string): Effect.Effect<Buffer,
  */
 export const openKey = (encrypted: Buffer, password: string): Effect.Effect<KeyObject, KeyFileError> =>
   Effect.suspend(() => decrypt(encrypted, password))
+
+/**
+ * How many iterations of PBKDF2 a file may take.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxIterations = 2_000_000
 
 const keyBlock = /-----BEGIN ((?:ENCRYPTED |RSA |EC )?PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/
 
@@ -104,6 +124,14 @@ const messages = {
 } as const
 
 const fail = (reason: KeyFileError["reason"]) => Effect.fail(new KeyFileError({ reason, message: messages[reason] }))
+
+/**
+ * The failure of a file that takes more than {@link maxIterations}.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const tooCostly = fail("too-costly")
 
 class UnsupportedKey extends Error {}
 
@@ -175,9 +203,10 @@ const keyOf = (der: Buffer, kind: string): KeyObject => {
       if (Der.required(version).tag !== Der.tags.integer) throw new RangeError("Expected a version")
       const content = () => Der.inner(Der.inner(key)[0])
       const type = Der.identifier(Der.inner(algorithm)[0])
+      if (type !== rsa && type !== ec) throw new UnsupportedKey()
+      Certificate.checkAlgorithm(algorithm)
       if (type === rsa) checkRsa(content())
-      else if (type === ec) checkEc(content())
-      else throw new UnsupportedKey()
+      else checkEc(content())
       return createPrivateKey({ key: der, format, type: "pkcs8" })
     }
   }
@@ -197,9 +226,13 @@ const checkRsa = (values: ReadonlyArray<Der.Value>): void => {
   }
 }
 
-const checkEc = ([version, key]: ReadonlyArray<Der.Value>): void => {
-  if (Der.required(version).tag !== Der.tags.integer || Der.required(key).tag !== Der.tags.octetString) {
-    throw new RangeError("Expected an EC key")
+const curve = 0xa0
+
+// A curve is named: see `Certificate.read`.
+const checkEc = ([version, key, ...rest]: ReadonlyArray<Der.Value>): void => {
+  const isNamed = rest.every((value) => value.tag !== curve || Der.inner(value)[0]?.tag === Der.tags.objectIdentifier)
+  if (Der.required(version).tag !== Der.tags.integer || Der.required(key).tag !== Der.tags.octetString || !isNamed) {
+    throw new RangeError("Expected an EC key on a named curve")
   }
 }
 
@@ -209,8 +242,6 @@ const derive = (password: string, { cipher, digest, iterations, salt }: Pbes2): 
       resume(error === null ? Effect.succeed(key) : fail("password-wrong"))
     })
   })
-
-const maxIterations = 2_000_000
 
 interface Pbes2 {
   readonly salt: Buffer

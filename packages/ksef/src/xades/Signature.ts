@@ -5,12 +5,13 @@
  *
  * @since 0.1.0
  */
-import { hash, type KeyObject, timingSafeEqual, verify as verifyValue, X509Certificate } from "node:crypto"
+import { hash, type KeyObject, timingSafeEqual, verify as verifyValue, type X509Certificate } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as StrictXml from "../xml/StrictXml.ts"
 import * as algorithms from "./algorithms.ts"
 import * as CanonicalXml from "./CanonicalXml.ts"
+import * as Certificate from "./Certificate.ts"
 import { ds, xades } from "./namespaces.ts"
 import * as XmlTree from "./XmlTree.ts"
 
@@ -211,7 +212,7 @@ const signingCertificate = (signature: XmlTree.Element, properties: XmlTree.Elem
   )
   if (raw === undefined) return refuse("No certificate has the digest that the signed properties name")
   try {
-    const certificate = new X509Certificate(raw)
+    const certificate = Certificate.read(raw)
     // Node reads the key when it is asked for, and throws where it is malformed.
     if (certificate.publicKey.asymmetricKeyType !== undefined) return certificate
     return refuse("The key of the certificate is of an unknown kind", 21115)

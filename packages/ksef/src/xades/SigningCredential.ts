@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { type KeyObject, sign, verify, X509Certificate } from "node:crypto"
+import { type KeyObject, sign, verify, type X509Certificate } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -173,7 +173,7 @@ const xmlText = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]*$
 // OpenSSL reads extensions and names later. A login needs both.
 const readCertificate = (pem: string): ReadCertificate | undefined =>
   attempt(() => {
-    const certificate = new X509Certificate(pem)
+    const certificate = Certificate.read(pem)
     if (!xmlText.test(Certificate.formatName(Certificate.issuer(certificate))))
       throw new RangeError("Expected XML text")
     Certificate.identity(certificate)

@@ -5,7 +5,7 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:cry
 
 /** The parts of a certificate. An attribute of a name is its object identifier and its text. */
 export interface Options {
-  readonly key?: "rsa" | "rsa-1024" | "rsa-2080" | "rsa-4160" | "P-256" | "P-384"
+  readonly key?: "rsa" | "rsa-1024" | "rsa-2080" | "rsa-4160" | "P-256" | "P-384" | "own curve"
   readonly subject?: ReadonlyArray<readonly [type: string, text: string]>
   readonly keyUsage?: ReadonlyArray<"digitalSignature" | "nonRepudiation" | "keyEncipherment"> | "absent"
   /** Milliseconds since the epoch. */
@@ -82,9 +82,12 @@ const keysOf = (kind: NonNullable<Options["key"]>) => {
   return keys
 }
 
+// The types of Node have this for PEM and DER alone.
+const ownCurve = { namedCurve: "P-256", paramEncoding: "explicit" } as { namedCurve: string }
+
 const makeKeys = (kind: NonNullable<Options["key"]>) =>
-  kind === "P-256" || kind === "P-384"
-    ? generateKeyPairSync("ec", { namedCurve: kind })
+  kind === "P-256" || kind === "P-384" || kind === "own curve"
+    ? generateKeyPairSync("ec", kind === "own curve" ? ownCurve : { namedCurve: kind })
     : generateKeyPairSync("rsa", { modulusLength: Number(kind.split("-")[1] ?? 2048) })
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {

@@ -1,4 +1,5 @@
 /** PKCS#12 files for tests. */
+import { Der } from "@govoice/ksef/xades"
 
 // Made by OpenSSL 3.0.19 for these tests alone, valid for a hundred years: an EC key with its certificate (key usage
 // non-repudiation) and that of a CA, under the password "zażółć".
@@ -13,3 +14,22 @@ export const legacy = Buffer.from(
   "MIIDwgIBAzCCA4gGCSqGSIb3DQEHAaCCA3kEggN1MIIDcTCCAmcGCSqGSIb3DQEHBqCCAlgwggJUAgEAMIICTQYJKoZIhvcNAQcBMBwGCiqGSIb3DQEMAQYwDgQIX6pzzZUqEokCAggAgIICIJLYWmFjzD3Jcwr0IO5Zwr5yvi5OF1bxRV0SwCTVId/YQldcOpRsnPO1W1TPxtZ8w/dYNYpeNWWZz7Rx6PX4XeE+W6rZo3rNPfRbCgZqi+Ccut6UKBvHl79VjWUokNiLef3nPpQExZiNU1X8oiwpgckb5Lk1yo+9UzKi8LTzjc7+eX4KT+KEvL+ceZJo2lh3gas8zPpKweFX26+GxrxBOhVdqQlYqIOqH2cw10TH/pkQlFpZSfQ5nyXID2fyc9KnN96VXIX7cSWd55IEc2k2hZunS+hjvtTATzbkdpCCmWgJF51ifxToVm+dacew5VAjtWgdmMiByWVGRiA8mfkQ1V/F/h8AkGMNORg8/4CEktEFPie+UXOke7GipUyj5iEVxS73dgbJUllJ0kIOzxlVrP0Y2tQLfxsGi7mcNXn6KNA2SN4iZHZYKc7jK3CrjneRHclemRNPxRA9JBmyy0Hwt0zhnJ0SfHL4Jai5BX7fZENugonGsLKCSXbDnd5Z8k3khwERWe70aom0Q1/nuvb2KNOtZV8Rim3E6EYaFbiowCFy3pC7MHruf3RXwiOTZiAjTTtoBZrmk1Mht9VyN0wwytxW+cFe35SISbCbZikqAy7ZCOhaEV1+i5ZKoUNlehGPC92/BatibKJt87g6gBA3x7867y0yq4MpaJGZpwmQWFQS/YAbw2p8hXqtDbtAbx6tcfl6lC8wZG5mKVio1RZExBMwggECBgkqhkiG9w0BBwGggfQEgfEwge4wgesGCyqGSIb3DQEMCgECoIG0MIGxMBwGCiqGSIb3DQEMAQMwDgQIPHdu4IyozWoCAggABIGQ/OA6PXBAhy/wmbfWXtxMnTaZKV0diP0OpnIM12BdX2GShKsvuD0aq6WAguiKmh/773zF05NwhveN8GwfpmgiooFXnRlsSR/piNhFPCGwj1GUpMd/fHz0zqB6aYnENVS2i2LBXaubIJzgmQMEu49NE3wL9HfjdLkdkp/FV146IeOLEZTByP28JG2nYPGfrteDMSUwIwYJKoZIhvcNAQkVMRYEFAhHTQrvuY0jR0dy3AUfSvD5yg+WMDEwITAJBgUrDgMCGgUABBSP6CYOPtyyx044FsMyXYxHIqii6AQI2GXrPRug5YsCAggA",
   "base64"
 )
+
+const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer =>
+  Der.write({ tag, content: Buffer.concat(parts) })
+const sequence = (...parts: ReadonlyArray<Uint8Array>) => tlv(0x30, ...parts)
+const identifier = (hex: string) => tlv(0x06, Buffer.from(hex, "hex"))
+const integer = (value: number) => tlv(0x02, Buffer.from(value.toString(16).padStart(8, "0"), "hex"))
+
+/** A file of encrypted parts that take so many iterations each, and that nothing decrypts. */
+export const encryptedParts = (iterations: ReadonlyArray<number>): Buffer => {
+  const part = (count: number) => {
+    const derivation = sequence(identifier("2a864886f70d01050c"), sequence(tlv(0x04, Buffer.alloc(8)), integer(count)))
+    const cipher = sequence(identifier("60864801650304012a"), tlv(0x04, Buffer.alloc(16)))
+    const algorithm = sequence(identifier("2a864886f70d01050d"), sequence(derivation, cipher))
+    const content = sequence(identifier("2a864886f70d010701"), algorithm, tlv(0x80, Buffer.alloc(32)))
+    return sequence(identifier("2a864886f70d010706"), tlv(0xa0, sequence(integer(0), content)))
+  }
+  const safes = tlv(0x04, sequence(...iterations.map(part)))
+  return sequence(integer(3), sequence(identifier("2a864886f70d010701"), tlv(0xa0, safes)))
+}

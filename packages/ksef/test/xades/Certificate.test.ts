@@ -10,6 +10,25 @@ const nameOf = (subject: Required<Options>["subject"]) =>
   Certificate.formatName(Certificate.subject(certificate({ subject })))
 
 describe("Certificate", () => {
+  it("reads a certificate in DER and in PEM, the first of a text", () => {
+    const [one, other] = [makePair(), makePair({ key: "P-256" })]
+    for (const bytes of [one.der, one.certificate, `${one.certificate}${other.certificate}`]) {
+      assert.isTrue(Certificate.read(bytes).raw.equals(one.der))
+    }
+    assert.isTrue(Certificate.read(other.certificate).raw.equals(other.der))
+  })
+
+  it("refuses a key on a curve of its own before OpenSSL decodes it", () => {
+    const { certificate, der } = makePair({ key: "own curve" })
+    for (const bytes of [der, certificate]) assert.throws(() => Certificate.read(bytes), /named curve/)
+  })
+
+  it("reads the bytes, and no text within them", () => {
+    const hidden = makePair({ key: "own curve" }).certificate
+    const { der } = makePair({ subject: [[types.commonName, `\n${hidden}`]] })
+    assert.isTrue(Certificate.read(der).raw.equals(der))
+  })
+
   it.each<[what: string, subject: Required<Options>["subject"], identity: Certificate.Identity | undefined]>([
     ["a seal", [[types.organizationIdentifier, "VATPL-5265877635"]], { type: "Nip", value: "5265877635" }],
     ["a person with a NIP", [[types.serialNumber, "TINPL-5265877635"]], { type: "Nip", value: "5265877635" }],

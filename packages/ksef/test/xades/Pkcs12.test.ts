@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Pkcs12, SigningCredential } from "@govoice/ksef/xades"
 import * as Effect from "effect/Effect"
-import { file, legacy } from "../support/pkcs12.ts"
+import { encryptedParts, file, legacy } from "../support/pkcs12.ts"
 
 const now = Date.parse("2026-12-01T12:00:00Z")
 
@@ -36,6 +36,18 @@ describe("Pkcs12", () => {
       for (const bytes of [Buffer.alloc(0), Buffer.from("-----BEGIN CERTIFICATE-----"), file.subarray(0, 500)]) {
         assert.strictEqual(yield* reasonOf(bytes, "zażółć"), "unreadable")
       }
+    })
+  )
+
+  it.effect("refuses the iterations of all parts together before it begins", () =>
+    Effect.gen(function* () {
+      const start = process.cpuUsage()
+      assert.strictEqual(yield* reasonOf(encryptedParts([1_000_000, 1_000_001]), "pw"), "too-costly")
+      // A million iterations take half a second in another thread of this process.
+      const { system, user } = process.cpuUsage(start)
+      assert.isBelow((user + system) / 1000, 400)
+      // They cannot be decrypted.
+      assert.strictEqual(yield* reasonOf(encryptedParts([1000, 1000]), "pw"), "password-wrong")
     })
   )
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PrivateKeyFile } from "@govoice/ksef/xades"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { createCipheriv, createHash, type KeyObject, pbkdf2Sync, randomBytes } from "node:crypto"
+import { createCipheriv, createHash, generateKeyPairSync, type KeyObject, pbkdf2Sync, randomBytes } from "node:crypto"
 import { makePair } from "../support/certificates.ts"
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
@@ -99,6 +99,13 @@ const rsa = (longer: "e" | "d" | "dp" | "none") => {
   return pem("RSA PRIVATE KEY", sequence(version, ...numbers.map(integer)))
 }
 
+/** Whose parameters are in the file. */
+const onOwnCurve = (type: "pkcs8" | "sec1") => {
+  // The types of Node have this for PEM and DER alone.
+  const options = { namedCurve: "P-256", paramEncoding: "explicit" } as { namedCurve: string }
+  return generateKeyPairSync("ec", options).privateKey.export({ type, format: "pem" }).toString()
+}
+
 const reason = (text: string, password?: string) =>
   Effect.map(Effect.result(PrivateKeyFile.read(text, password)), (result) =>
     Result.isFailure(result) ? result.failure.reason : result.success.equals(key)
@@ -168,6 +175,8 @@ describe("PrivateKeyFile", () => {
     ["DSA, called EC", pem("EC PRIVATE KEY", dsa), "unreadable"],
     ["DSA, encrypted by older OpenSSL", older("PRIVATE KEY", dsa), "unsupported"],
     ["DSA, encrypted by older OpenSSL and called RSA", older("RSA PRIVATE KEY", dsa), "password-wrong"],
+    ["EC on a curve of its own", onOwnCurve("pkcs8"), "unreadable"],
+    ["EC on a curve of its own, by the older form", onOwnCurve("sec1"), "unreadable"],
     ["RSA with a long public exponent", rsa("e"), "unreadable"],
     ["RSA with a long exponent", rsa("d"), "unreadable"],
     ["RSA with a long exponent of a prime", rsa("dp"), "unreadable"]

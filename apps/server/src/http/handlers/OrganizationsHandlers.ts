@@ -48,7 +48,8 @@ const ownerOf = (account: string, request: HttpServerRequest.HttpServerRequest):
 const answerFaults = <A>(checked: Effect.Effect<A, InvalidCredential | NoSlot>) =>
   Effect.catchTags(checked, {
     InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
-    NoSlot: () => Throttling.fail({ limit: privateKeys, waitMs: keyFilesRetryAfterMs })
+    NoSlot: ({ hasWaited }) =>
+      hasWaited ? Throttling.failWithoutTurn : Throttling.fail({ limit: privateKeys, waitMs: keyFilesRetryAfterMs })
   })
 
 /** Layer that implements the `organizations` group. */

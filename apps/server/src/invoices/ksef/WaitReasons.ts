@@ -21,9 +21,13 @@ import { unreadableSession } from "./StatusRules.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
-/** After how many seconds an invoice shows a reason that is known, and another one. It is looked at every 10 s. */
+/**
+ * After how many seconds an invoice shows a reason that is known, and another one. It is looked at every 10 s. Of a lane that another
+ * process leases, and has had the time to write one, it shows that it waits: that process may be dead or stopped.
+ */
 const known = 30
 const other = 40
+const ofOthers = 45
 
 /** How many invoices are written at once. */
 export const maxInvoices = 5000
@@ -70,7 +74,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
 
     /**
      * Writes the reasons of some invoices that are not sent, and returns how many. `unknown` is that of those without another. The lanes
-     * that other processes lease, which is all but these, have theirs written by them.
+     * that other processes lease, which is all but these, have theirs written by them, while they live.
      */
     showUnsent: Effect.fn("WaitReasons.showUnsent")(function* (
       troubles: ReadonlyArray<TroubleOfTaxpayer>,
@@ -89,20 +93,22 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
                       WHEN credential_state = 'unchecked' THEN ${json(unchecked)}
                       ELSE ${json(unknown)}
                  END AS failure,
+                 is_leased IS TRUE AND credential_context <> ALL(${textArray(leased)}) AS is_of_others,
                  trouble.failure IS NOT NULL OR credential_environment IS DISTINCT FROM ${environmentId}
                    OR credential_state = 'refused' AS is_known
           FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
           LEFT JOIN trouble ON trouble.context = credential_context
           LEFT JOIN national_lanes ON national_lanes.context = credential_context
-          WHERE is_leased IS NOT TRUE OR credential_context = ANY(${textArray(leased)})
         ), picked AS MATERIALIZED (
           SELECT invoice.id, reason.failure, reason.until FROM reason CROSS JOIN LATERAL (
             SELECT id FROM invoices
             WHERE organization_id = reason.organization_id AND ${waits(sql)}
               AND CASE status
                     WHEN 'queued' THEN
-                      due_at <= ${now} - CASE WHEN is_known THEN ${known}::int ELSE ${other}::int END * interval '1 second'
-                      AND (invoices.failure IS NULL OR is_known AND invoices.failure->>'code' <> reason.failure->>'code')
+                      due_at <= ${now} - interval '1 second' * CASE
+                        WHEN is_of_others THEN ${ofOthers}::int WHEN is_known THEN ${known}::int ELSE ${other}::int
+                      END
+                      AND (invoices.failure IS NULL OR is_known AND NOT is_of_others AND invoices.failure->>'code' <> reason.failure->>'code')
                     ELSE reason.until > ${now} AND next_attempt_at < reason.until
                   END
             ORDER BY organization_id, due_at, id LIMIT ${maxInvoices}::int FOR UPDATE SKIP LOCKED

@@ -30,7 +30,8 @@ for (const database of liveDatabases) {
           yield* live.withDeployment(ksef, live.submit(organizationId, live.fa3({ number: "1", seller: nip }), "1"), {
             hasWorker: false
           })
-          yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds'`
+          const hasWaited = (seconds: number) =>
+            sql`UPDATE invoices SET failure = NULL, due_at = now() - ${seconds}::int * interval '1 second'`
           const isLeased = (leased: boolean) => sql`
             INSERT INTO national_lanes (context, fencing_token, is_leased, due_at) VALUES (${nip}, 7, ${leased}, now())
             ON CONFLICT (context) DO UPDATE SET fencing_token = 7, is_leased = excluded.is_leased, due_at = now()
@@ -42,8 +43,13 @@ for (const database of liveDatabases) {
           )
 
           yield* isLeased(true)
+          yield* hasWaited(42)
           yield* reasons.showUnsent([], [], unavailable)
           assert.isNull(yield* shown, "another process has the lane")
+          yield* hasWaited(46)
+          yield* reasons.showUnsent([], [], unavailable)
+          assert.strictEqual(yield* shown, "gateway_unavailable", "which may be stopped")
+          yield* hasWaited(42)
           yield* reasons.showUnsent([], [nip], WaitReasons.itsTurn)
           assert.strictEqual(yield* shown, "gateway_limit")
 

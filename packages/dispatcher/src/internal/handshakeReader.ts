@@ -98,6 +98,7 @@ export class HandshakeReader {
 
   /** To be called with the lines of the event `keylog`. */
   onKeylog(line: Buffer): void {
+    if (this.#secret !== undefined) return
     const [, secret] = secretLine.exec(line.toString("latin1").trim()) ?? []
     if (secret !== undefined) this.#secret = Buffer.from(secret, "hex")
   }

@@ -148,7 +148,7 @@ export interface Client extends Connection {
  * const { officialNumber, status } = await client.invoices.waitUntilFinal(id)
  * ```
  *
- * @throws {TypeError} if `baseUrl` or `apiKey` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */

@@ -4,7 +4,7 @@
  * @module
  * @since 0.1.0
  */
-import { assertMatches } from "./internal/assertMatches.ts"
+import { assertMatches, assertSet, checkOptions, connectionOptions } from "./internal/checkOptions.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 import type { DeveloperOptions } from "./options.ts"
 
@@ -36,18 +36,14 @@ export interface Connection {
  * const { status } = await getInvoice(connection, "inv_01m7q5cqg0e6786ptds43fm4k3")
  * ```
  *
- * @throws {TypeError} if `baseUrl` or `apiKey` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */
-export const createConnection = ({ apiKey, ...options }: DeveloperOptions): Connection => {
+export const createConnection = (options: DeveloperOptions): Connection => {
+  const { apiKey } = checkOptions(options, `apiKey ${connectionOptions}`)
+  assertSet("apiKey", apiKey, "GOVOICE_API_KEY")
   // `fetch` rejects other characters in a header with an error that quotes the value.
-  assertMatches(
-    apiKey,
-    /^[!-~]+$/,
-    apiKey
-      ? "apiKey must not have white space or special characters."
-      : `apiKey is ${apiKey === "" ? "empty" : typeof apiKey}: is GOVOICE_API_KEY set?`
-  )
+  assertMatches(apiKey, /^[!-~]+$/, "apiKey must not have white space or special characters.")
   return { "~send": createTransport(options, "/", () => apiKey) }
 }

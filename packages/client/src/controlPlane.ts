@@ -182,7 +182,7 @@ export interface ControlPlane extends Session {
  * const { secret } = await controlPlane.apiKeys.create(id, { mode: "test" })
  * ```
  *
- * @throws {TypeError} if `baseUrl` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */

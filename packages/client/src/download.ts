@@ -7,6 +7,7 @@
 import { DecodeError } from "./error.ts"
 import type { ByteStream, FetchResponse } from "./fetch.ts"
 import { buildPath } from "./internal/buildPath.ts"
+import { callOptions, checkOptions } from "./internal/checkOptions.ts"
 import type { Send } from "./internal/transport.ts"
 import type { CallOptions } from "./options.ts"
 
@@ -73,8 +74,9 @@ export const readFile = async (response: FetchResponse): Promise<Download> => {
 /** Returns the operation that draws a QR code of the invoice at a path. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the signature of the operation
 export const qr = <F>(path: string): F =>
-  ((connection: { readonly "~send": Send }, ...rest: Array<unknown>) => {
+  (async (connection: { readonly "~send": Send }, ...rest: Array<unknown>) => {
     const builtPath = buildPath(path, rest)
-    const { code = 1, format = "svg", label = true, ...options } = (rest[0] ?? {}) as QrOptions
+    const options = checkOptions(rest[0] as QrOptions, `code format label ${callOptions}`)
+    const { code = 1, format = "svg", label = true } = options
     return connection["~send"]("GET", `${builtPath}/qr?code=${code}&format=${format}&label=${label}`, readFile, options)
   }) as F

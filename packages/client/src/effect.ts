@@ -68,7 +68,7 @@ export interface Session extends Root.ControlPlaneConnection {
 /**
  * Creates a connection to the control plane, for functions such as {@link createOrganization}.
  *
- * @throws {TypeError} if `baseUrl` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */
@@ -129,7 +129,7 @@ export interface Client extends ReturnType<typeof developer> {}
  * )
  * ```
  *
- * @throws {TypeError} if `baseUrl` or `apiKey` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */
@@ -209,7 +209,7 @@ export interface ControlPlane extends ReturnType<typeof owner> {}
 /**
  * Creates a client of the control plane.
  *
- * @throws {TypeError} if `baseUrl` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import type { Connection } from "./connection.ts"
-import { assertMatches } from "./internal/assertMatches.ts"
+import { assertMatches, callOptions, checkOptions } from "./internal/checkOptions.ts"
 import { jsonParts } from "./internal/jsonParts.ts"
 import { withoutBody } from "./internal/operation.ts"
 import { paced } from "./internal/paced.ts"
@@ -126,7 +126,8 @@ export const getMe: (connection: Connection, options?: CallOptions) => Promise<M
  * key of your own and submit the same invoice again: the service returns the first response.
  *
  * @throws {AnyGovoiceError} with the `idempotencyKey`, such as an `ApiError` with code `invalid_invoice_xml`.
- * @throws {TypeError} if `idempotencyKey` has characters other than printable ASCII, or a member is in snake_case.
+ * @throws {TypeError} if an option is unknown or invalid, among them an `idempotencyKey` with characters other than printable
+ * ASCII, or if a member of the invoice is in snake_case or belongs in the options.
  * @category developer API
  * @since 0.1.0
  */
@@ -136,20 +137,25 @@ export const submitInvoice = async (
   options: SubmitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { checks, sandboxScenario, ...body }: InvoiceSubmission =
-    typeof submission === "string" ? { invoiceXml: submission } : submission
-  const { idempotencyKey = crypto.randomUUID() } = options
+    typeof submission === "string" ? { invoiceXml: submission } : { ...submission }
+  const { idempotencyKey = crypto.randomUUID() } = checkOptions(options, `idempotencyKey ${callOptions}`)
+  if ("idempotencyKey" in body)
+    throw new TypeError("idempotencyKey belongs in the options: submit({ invoiceXml }, { idempotencyKey }).")
   // `fetch` rejects other characters in a header with an error that quotes the value.
   assertMatches(idempotencyKey, /^[ -~]+$/, "idempotencyKey must have 1 to 255 printable ASCII characters.")
+  const parts = jsonParts(body, {
+    "idempotency-key": idempotencyKey,
+    ...(checks && { "gov-sandbox-checks": checks }),
+    ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario })
+  })
+  if (typeof body.invoiceXml !== "string")
+    throw new TypeError("invoiceXml must be a string: the document of the invoice.")
   const invoice = await paced(connection["~send"])<Invoice>(
     "POST",
     "invoices",
     Schemas.invoice,
     { ...options, idempotencyKey },
-    jsonParts(body, {
-      "idempotency-key": idempotencyKey,
-      ...(checks && { "gov-sandbox-checks": checks }),
-      ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario })
-    })
+    parts
   )
   return { ...invoice, idempotencyKey }
 }

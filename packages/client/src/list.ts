@@ -6,6 +6,7 @@
  */
 import { DecodeError } from "./error.ts"
 import { buildPath } from "./internal/buildPath.ts"
+import { callOptions, checkOptions } from "./internal/checkOptions.ts"
 import { check, parse, type RecordSchema } from "./internal/decode.ts"
 import { toWire } from "./internal/rename.ts"
 import * as Schemas from "./internal/schemas.ts"
@@ -83,7 +84,9 @@ export const list = <F>(path: string, schema: RecordSchema): F =>
   ((session: { readonly "~send": Send }, ...rest: Array<unknown>): List<unknown> => {
     const builtPath = buildPath(path, rest)
     const options = rest[0] as (CallOptions & { readonly metadata?: Readonly<Record<string, string>> }) | undefined
-    const { deadlineMs: _deadlineMs, metadata, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
+    const { deadlineMs, metadata, signal, timeoutMs, ...filter } = options ?? {}
+    // The service refuses a filter that it does not know.
+    const limits = checkOptions({ deadlineMs, signal, timeoutMs }, callOptions)
     const page = (cursor?: string) =>
       session["~send"](
         "GET",
@@ -103,7 +106,7 @@ export const list = <F>(path: string, schema: RecordSchema): F =>
           for (const record of (page.data = [page.data].flat())) check(schema, record)
           return page
         },
-        options
+        limits
       )
     return {
       page,

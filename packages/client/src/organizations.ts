@@ -4,6 +4,7 @@
  * @module
  * @since 0.1.0
  */
+import { callOptions, checkOptions } from "./internal/checkOptions.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
 import {
   gatewayCredential,
@@ -289,8 +290,11 @@ export interface OverviewOptions extends CallOptions {
 export const getOverview = (
   session: ControlPlaneConnection,
   organizationId: string,
-  { window = "24h", ...options }: OverviewOptions = {}
-): Promise<OrganizationOverview> => overviews[window](session, organizationId, options)
+  options?: OverviewOptions
+): Promise<OrganizationOverview> => {
+  const { window = "24h", ...limits } = checkOptions(options, `window ${callOptions}`)
+  return overviews[window](session, organizationId, limits)
+}
 
 const overviews: Record<
   Known<StatisticsWindow>,

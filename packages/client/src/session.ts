@@ -4,6 +4,7 @@
  * @module
  * @since 0.1.0
  */
+import { checkOptions, connectionOptions } from "./internal/checkOptions.ts"
 import { withBody } from "./internal/operation.ts"
 import { tokenPair } from "./internal/schemas.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
@@ -64,7 +65,7 @@ const logout: AuthOperation<RefreshToken, void> = /* @__PURE__ */ withBody("POST
  * When the access token has expired, the next call exchanges the refresh token for new tokens. Concurrent calls share one
  * exchange.
  *
- * @throws {TypeError} if `baseUrl` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */
@@ -73,7 +74,7 @@ export const createSession = (options: ConnectionOptions): Session => {
   let refreshing: Promise<void> | undefined
 
   const send = createTransport(
-    options,
+    checkOptions(options, connectionOptions),
     "/control-plane/",
     () => tokens?.accessToken,
     async ({ code }, rejected) => {
@@ -128,19 +129,18 @@ export interface TokenSessionOptions extends ConnectionOptions {
  * A call whose access token is rejected calls `renew` and is sent once more if that resolves with `true`. Concurrent calls
  * each call `renew`: share one exchange between them.
  *
- * @throws {TypeError} if `baseUrl` is invalid.
+ * @throws {TypeError} if an option is unknown or invalid.
  * @category constructors
  * @since 0.1.0
  */
-export const createTokenSession = ({
-  accessToken,
-  renew,
-  ...options
-}: TokenSessionOptions): ControlPlaneConnection => ({
-  "~send": createTransport(
-    options,
-    "/control-plane/",
-    accessToken,
-    async ({ code }, rejected) => code === "missing_access_token" && (accessToken() !== rejected || renew())
-  )
-})
+export const createTokenSession = (options: TokenSessionOptions): ControlPlaneConnection => {
+  const { accessToken, renew } = checkOptions(options, `accessToken renew ${connectionOptions}`)
+  return {
+    "~send": createTransport(
+      options,
+      "/control-plane/",
+      accessToken,
+      async ({ code }, rejected) => code === "missing_access_token" && (accessToken() !== rejected || renew())
+    )
+  }
+}

@@ -7,6 +7,7 @@
 import type { Connection } from "./connection.ts"
 import { type ApiError, type GovoiceError, UpoUnavailableError } from "./error.ts"
 import type { PlatformSignal } from "./fetch.ts"
+import { checkOptions } from "./internal/checkOptions.ts"
 import { callHook } from "./internal/callHook.ts"
 import { withTimeout } from "./internal/withTimeout.ts"
 import {
@@ -39,6 +40,8 @@ export interface WaitOptions extends CallOptions {
   readonly onProgress?: ((invoice: Invoice) => unknown) | undefined
 }
 
+const waitOptions = "onProgress signal timeoutMs deadlineMs"
+
 const isFinal = ({ completedAt, status }: Invoice) => completedAt ?? /^(accepted|rejected|failed)$/.test(status)
 
 const hasUpo = (invoice: Invoice) => {
@@ -53,7 +56,7 @@ const waitUntil = (
   isDone: (invoice: Invoice) => unknown,
   connection: Connection,
   firstCall: (options: CallOptions) => Promise<Invoice>,
-  { deadlineMs = 600_000, idempotencyKey, onProgress, signal, timeoutMs }: SubmitAndWaitOptions = {}
+  { deadlineMs = 600_000, idempotencyKey, onProgress, signal, timeoutMs }: SubmitAndWaitOptions
 ): Promise<Invoice> => {
   const maxDelayMs = 5000
   let invoice: Invoice | undefined
@@ -75,7 +78,15 @@ const waitUntil = (
       await withTimeout((retryAfterMs ?? 0) + Math.random() * Math.min(maxDelayMs, 250 * 2 ** polls), signal)
     }
   }
-  return withTimeout(deadlineMs, signal, poll, "The wait did not end").catch((error: GovoiceError) => {
+  const stillWaiting = (ms: number) => {
+    const state = !invoice
+      ? "is still without an answer"
+      : isFinal(invoice)
+        ? "still has no receipt (UPO)"
+        : `is still ${invoice.status}`
+    return `The invoice ${state} after ${ms} ms. Call again${idempotencyKey ? " with this idempotencyKey" : ""} to continue.`
+  }
+  return withTimeout(deadlineMs, signal, poll, stillWaiting).catch((error: GovoiceError) => {
     throw Object.assign(error, { invoice, idempotencyKey })
   })
 }
@@ -93,8 +104,8 @@ const waitUntil = (
  * @category developer API
  * @since 0.1.0
  */
-export const waitUntilFinal = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(isFinal, connection, (limits) => getInvoice(connection, id, limits), options)
+export const waitUntilFinal = async (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
+  waitUntil(isFinal, connection, (limits) => getInvoice(connection, id, limits), checkOptions(options, waitOptions))
 
 /**
  * Waits until the official receipt (UPO) of an invoice can be downloaded. Resolves with the invoice.
@@ -105,8 +116,8 @@ export const waitUntilFinal = (connection: Connection, id: string, options?: Wai
  * @category developer API
  * @since 0.1.0
  */
-export const waitForUpo = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(hasUpo, connection, (limits) => getInvoice(connection, id, limits), options)
+export const waitForUpo = async (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
+  waitUntil(hasUpo, connection, (limits) => getInvoice(connection, id, limits), checkOptions(options, waitOptions))
 
 /**
  * The options of {@link submitAndWait}.
@@ -136,7 +147,7 @@ export const submitAndWait = async (
   submission: InvoiceSubmission | string,
   options: SubmitAndWaitOptions = {}
 ): Promise<SubmittedInvoice> => {
-  const { idempotencyKey = crypto.randomUUID() } = options
+  const { idempotencyKey = crypto.randomUUID() } = checkOptions(options, `idempotencyKey ${waitOptions}`)
   const invoice = await waitUntil(
     isFinal,
     connection,

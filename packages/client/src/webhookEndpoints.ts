@@ -4,6 +4,7 @@
  * @module
  * @since 0.1.0
  */
+import { callOptions, checkOptions } from "./internal/checkOptions.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
 import {
   newWebhookEndpoint,
@@ -203,8 +204,11 @@ export interface DeliveryStatsOptions extends CallOptions {
 export const getDeliveryStats = (
   session: ControlPlaneConnection,
   endpointId: string,
-  { window = "24h", ...options }: DeliveryStatsOptions = {}
-): Promise<WebhookDeliveryStats> => read[window](session, endpointId, options)
+  options?: DeliveryStatsOptions
+): Promise<WebhookDeliveryStats> => {
+  const { window = "24h", ...limits } = checkOptions(options, `window ${callOptions}`)
+  return read[window](session, endpointId, limits)
+}
 
 const read: Record<
   Known<StatisticsWindow>,

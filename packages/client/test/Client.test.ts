@@ -5,7 +5,9 @@ import {
   createClient,
   createConnection,
   createControlPlane,
+  getDeliveryStats,
   getInvoice,
+  getOverview,
   type RequestInfo,
   submitInvoice
 } from "../src/index.ts"
@@ -17,7 +19,8 @@ describe("createClient", () => {
     ["apiKey is undefined: is GOVOICE_API_KEY set?", { apiKey: undefined }],
     ["apiKey is empty: is GOVOICE_API_KEY set?", { apiKey: "" }],
     ["apiKey must not have white space or special characters.", { apiKey: "sk_test_secret\n" }],
-    ['baseUrl must start with http:// or https:// (got "undefined").', { baseUrl: undefined }],
+    ["baseUrl is undefined: is GOVOICE_URL set?", { baseUrl: undefined }],
+    ["baseUrl is empty: is GOVOICE_URL set?", { baseUrl: "" }],
     ['baseUrl must start with http:// or https:// (got "api.example.com").', { baseUrl: "api.example.com" }],
     ['baseUrl must start with http:// or https:// (got "https:///v1").', { baseUrl: "https:///v1" }],
     ['baseUrl must not end in /v1 (got "https://example.com/v1").', { baseUrl: "https://example.com/v1" }],
@@ -26,6 +29,13 @@ describe("createClient", () => {
       'baseUrl must not have white space, a password or a query (got "https://example.com/?a").',
       { baseUrl: "https://example.com/?a" }
     ],
+    [
+      'Unknown option "maxRetry". The options are apiKey, baseUrl, fetch, timeoutMs, deadlineMs, maxRetries, onRequest, onResponse, onRetry.',
+      { maxRetry: 3 }
+    ],
+    ["maxRetries must be a number of at least 0.", { maxRetries: -1 }],
+    ["timeoutMs must be a number of at least 0.", { timeoutMs: "10s" }],
+    ["deadlineMs must be a number of at least 0.", { deadlineMs: NaN }],
     // The value may be a secret.
     ["baseUrl must not have white space, a password or a query.", { baseUrl: "https://user:pass@example.com" }],
     ["baseUrl must start with http:// or https://.", { baseUrl: apiKey }],
@@ -98,6 +108,61 @@ describe("createClient", () => {
     const client = connect(stub(() => json(record)).fetch)
     assert.notInclude(JSON.stringify(client), apiKey)
     assert.notInclude(Object.values(client).join(), apiKey)
+  })
+})
+
+describe("createControlPlane", () => {
+  it("has no API key", () => {
+    assert.throws(
+      () => createControlPlane({ baseUrl, apiKey } as never),
+      'Unknown option "apiKey". The options are baseUrl, fetch,'
+    )
+  })
+})
+
+describe("A call", () => {
+  const { invoices, ...client } = connect(stub(() => assert.fail("a request was sent")).fetch)
+  const session = createControlPlane({ baseUrl, fetch: stub(() => assert.fail("a request was sent")).fetch })
+
+  it.each<[message: string, call: () => unknown]>([
+    ['"timeout". The options are signal, timeoutMs, deadlineMs.', () => client.me({ timeout: 1 } as never)],
+    ['"timeout". The options are signal,', () => session.organizations.create({ name: "A" }, { timeout: 1 } as never)],
+    [
+      '"idempotencyKey". The options are signal,',
+      () => session.apiKeys.create("org_1", { mode: "test" }, { idempotencyKey: "a" } as never)
+    ],
+    [
+      '"idempotencykey". The options are idempotencyKey, signal,',
+      () => invoices.submit("<a/>", { idempotencykey: "a" } as never)
+    ],
+    [
+      '"deadline". The options are idempotencyKey, onProgress,',
+      () => invoices.submitAndWait("<a/>", { deadline: 1 } as never)
+    ],
+    ['"deadline". The options are onProgress, signal,', () => invoices.waitUntilFinal(id, { deadline: 1 } as never)],
+    ['"deadline". The options are onProgress, signal,', () => invoices.waitForUpo(id, { deadline: 1 } as never)],
+    ['"fromat". The options are code, format, label, signal,', () => invoices.qr(id, { fromat: "png" } as never)],
+    ['"windw". The options are window, signal,', () => getOverview(session, "org_1", { windw: "7d" } as never)],
+    ['"windw". The options are window, signal,', () => getDeliveryStats(session, "we_1", { windw: "7d" } as never)],
+    ["timeoutMs must be a number of at least 0.", () => invoices.get(id, { timeoutMs: "10s" } as never)],
+    ["deadlineMs must be a number of at least 0.", () => invoices.list({ deadlineMs: -1 }).page()],
+    [
+      "idempotencyKey belongs in the options: submit({ invoiceXml }, { idempotencyKey }).",
+      () => invoices.submit({ invoiceXml: "<a/>", idempotencyKey: "a" } as never)
+    ],
+    ["invoiceXml must be a string: the document of the invoice.", () => (invoices.submit as () => unknown)()],
+    ["invoiceXml must be a string: the document of the invoice.", () => (invoices.submitAndWait as () => unknown)()],
+    [
+      "invoiceXml must be a string: the document of the invoice.",
+      () => invoices.submit({ invoiceXml: new Uint8Array() } as never)
+    ]
+  ])("is refused before a request is sent: %s", async (message, call) => {
+    const error = await (async () => call())().then(
+      () => assert.fail("it was accepted"),
+      (error: unknown) => error as Error
+    )
+    assert.instanceOf(error, TypeError)
+    assert.include(error.message, message)
   })
 })
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "vitest"
 import { type ApiError, createClient, GovoiceError, isApiError, isGovoiceError } from "../src/index.ts"
 import { apiKey, baseUrl, connect, rejection } from "./support/connect.ts"
-import { id, problem, stub } from "./support/stub.ts"
+import { id, json, problem, record, stub } from "./support/stub.ts"
 
 describe("Errors", () => {
   it("are recognized by the guards without their class", async () => {
@@ -33,14 +33,19 @@ describe("Errors", () => {
 
   it.each<[message: string, baseUrl: string, thrown: unknown]>([
     [
-      "Connection to api.example.com:443 failed: ECONNREFUSED (attempts: 2). Check baseUrl and proxies.",
+      "Connection to api.example.com:443 failed: ECONNREFUSED (attempts: 2). Is the server running?",
       "https://api.example.com/govoice",
       Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) })
     ],
     [
-      "Connection to api.example.com:80 failed: ConnectionRefused (attempts: 2). Check baseUrl and proxies.",
+      "Connection to api.example.com:80 failed: ConnectionRefused (attempts: 2). Is the server running?",
       "http://api.example.com",
       Object.assign(new Error("x"), { code: "ConnectionRefused" })
+    ],
+    [
+      "Connection to api.example.com:3000 failed: ERR_SSL_WRONG_VERSION_NUMBER (attempts: 2). The server speaks http.",
+      "https://api.example.com:3000",
+      Object.assign(new TypeError("fetch failed"), { cause: { code: "ERR_SSL_WRONG_VERSION_NUMBER" } })
     ],
     [
       "Connection to [::1]:443 failed: TypeError (attempts: 2). Check baseUrl and proxies.",
@@ -69,12 +74,32 @@ describe("Errors", () => {
     )
     assert.strictEqual(
       (await rejection(hanging.invoices.waitUntilFinal(id, { deadlineMs: 10 }))).message,
-      "The wait did not end within 10 ms."
+      "The invoice is still without an answer after 10 ms. Call again to continue."
     )
     const proxied = connect(stub(() => new Response("<html>", { status: 404 })).fetch)
     assert.strictEqual(
       (await rejection(proxied.invoices.get(id))).message,
       "The response (HTTP 404) is not from the API. Check baseUrl and proxies."
+    )
+  })
+
+  it("of a wait name the status that the invoice still has, and how to continue", async () => {
+    const waiting = async (
+      more: object,
+      wait: (invoices: ReturnType<typeof connect>["invoices"]) => Promise<unknown>
+    ) => (await rejection(wait(connect(stub(() => json({ ...record, ...more })).fetch).invoices))).message
+    const limit = { deadlineMs: 30 }
+    assert.strictEqual(
+      await waiting({ status: "queued" }, ({ waitUntilFinal }) => waitUntilFinal(id, limit)),
+      "The invoice is still queued after 30 ms. Call again to continue."
+    )
+    assert.strictEqual(
+      await waiting({ status: "submitted" }, ({ submitAndWait }) => submitAndWait("<a/>", limit)),
+      "The invoice is still submitted after 30 ms. Call again with this idempotencyKey to continue."
+    )
+    assert.strictEqual(
+      await waiting({ status: "accepted", upo_available: false }, ({ waitForUpo }) => waitForUpo(id, limit)),
+      "The invoice still has no receipt (UPO) after 30 ms. Call again to continue."
     )
   })
 

@@ -38,22 +38,22 @@ const oneGet = `
   export const show = (options, id) => getInvoice(createConnection(options), id)`
 
 describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
-  it("has at most 2.4 KB for one GET", () => {
-    assert.isAtMost(gzipped(oneGet), 2.4 * 1024)
+  it("has at most 2.75 KB for one GET", () => {
+    assert.isAtMost(gzipped(oneGet), 2.75 * 1024)
   })
 
-  it("has at most 4,150 bytes for createClient and the guards", () => {
-    assert.isAtMost(gzipped('export { createClient, isApiError, isGovoiceError } from "./index.js"'), 4150)
+  it("has at most 4,650 bytes for createClient and the guards", () => {
+    assert.isAtMost(gzipped('export { createClient, isApiError, isGovoiceError } from "./index.js"'), 4650)
   })
 
   // A tenth of it is `internal/schemas.ts`.
-  it("has at most 5.75 KB for all exports", () => {
-    assert.isAtMost(gzipped('export * from "./index.js"'), 5.75 * 1024)
+  it("has at most 6.25 KB for all exports", () => {
+    assert.isAtMost(gzipped('export * from "./index.js"'), 6.25 * 1024)
   })
 
-  it("has at most 15,550 bytes for /effect, including effect", () => {
+  it("has at most 16,075 bytes for /effect, including effect", () => {
     const contents = 'export * from "./effect.js"\nexport { runPromise } from "effect/Effect"'
-    assert.isAtMost(gzipped(contents), 15_550)
+    assert.isAtMost(gzipped(contents), 16_075)
   })
 
   // Names the import at fault, which a size alone does not.

@@ -8,6 +8,7 @@
  */
 import type { CallOptions } from "../options.ts"
 import { buildPath } from "./buildPath.ts"
+import { callOptions, checkOptions } from "./checkOptions.ts"
 import { jsonParts } from "./jsonParts.ts"
 import type { Send } from "./transport.ts"
 
@@ -21,18 +22,18 @@ interface AnyConnection {
 /** Returns an operation without a body. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the signature of the operation
 export const withoutBody = <F>(path: string, answer: Answer = "", method: Method = "GET"): F =>
-  ((connection: AnyConnection, ...rest: Array<unknown>) =>
+  (async (connection: AnyConnection, ...rest: Array<unknown>) =>
     // `buildPath` removes the identifiers from `rest`.
-    connection["~send"](method, buildPath(path, rest), answer, rest[0] as CallOptions)) as F
+    connection["~send"](method, buildPath(path, rest), answer, checkOptions(rest[0] as CallOptions, callOptions))) as F
 
 /** Returns an operation with a body. A missing body is sent as an empty object. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the signature of the operation
 export const withBody = <F>(method: Method, path: string, answer: Answer = ""): F =>
-  ((connection: AnyConnection, ...rest: Array<unknown>) =>
+  (async (connection: AnyConnection, ...rest: Array<unknown>) =>
     connection["~send"](
       method,
       buildPath(path, rest),
       answer,
-      rest[1] as CallOptions,
+      checkOptions(rest[1] as CallOptions, callOptions),
       jsonParts({ ...(rest[0] as {}) })
     )) as F

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertMatches } from "./assertMatches.ts"
+import { assertMatches } from "./checkOptions.ts"
 
 /**
  * Returns the object with its names as on the wire.

@@ -6,7 +6,7 @@
 import { type ApiError, ConnectionError, GovoiceError } from "../error.ts"
 import type { Fetch, FetchResponse, PlatformSignal, ResponseHeaders } from "../fetch.ts"
 import type { CallOptions, ConnectionOptions, RequestInfo } from "../options.ts"
-import { assertMatches } from "./assertMatches.ts"
+import { assertMatches, assertSet } from "./checkOptions.ts"
 import { callHook } from "./callHook.ts"
 import { check, parse } from "./decode.ts"
 import { readError } from "./readError.ts"
@@ -71,6 +71,7 @@ export const createTransport = (
 ): Send => {
   const maxDelayMs = 60_000
   const { baseUrl } = options
+  assertSet("baseUrl", baseUrl, "GOVOICE_URL")
   // Passwords in the URL and keys in the wrong option must not appear in a message.
   const got = /^[^@_]{0,40}$/.test(baseUrl) ? ` (got "${baseUrl}")` : ""
   assertMatches(baseUrl, /^https?:\/\/[^/]/, `baseUrl must start with http:// or https://${got}.`)
@@ -128,21 +129,28 @@ export const createTransport = (
     for (;;) {
       try {
         if (delayMs) await withTimeout(delayMs, signal)
-        else if (turn) await withTimeout(expires - performance.now(), signal, turn.take, "Other calls left no turn")
+        else if (turn)
+          await withTimeout(
+            expires - performance.now(),
+            signal,
+            turn.take,
+            (ms) => `Other calls left no turn within ${ms} ms.`
+          )
         return await withTimeout(
           Math.min(timeoutMs, expires - performance.now()),
           signal,
           attempt,
-          `No response from ${address}`
+          (ms) => `No response from ${address} within ${ms} ms.`
         )
       } catch (thrown) {
         // Next.js ends the prerendering of a page by an error of `fetch`, which has to arrive as it is.
         if ((thrown as Thrown | undefined)?.digest) throw thrown
+        const cause = causeOf(thrown as Thrown)
         const error = (
           thrown instanceof GovoiceError
             ? thrown
             : new ConnectionError(
-                `Connection to ${address} failed: ${causeOf(thrown as Thrown)} (attempts: ${info.attempts}). Check baseUrl and proxies.`,
+                `Connection to ${address} failed: ${cause} (attempts: ${info.attempts}). ${remedyOf(cause)}`,
                 { retryable: true },
                 { cause: thrown }
               )
@@ -175,3 +183,11 @@ interface Thrown {
 
 // A code such as ECONNREFUSED. The message of `fetch` may quote headers or a part of the response.
 const causeOf = (thrown: Thrown | undefined): string | undefined => thrown?.cause?.code ?? thrown?.code ?? thrown?.name
+
+// Node, Bun and Deno have names of their own for a refused connection.
+const remedyOf = (cause: string | undefined): string =>
+  /refused/i.test(cause!)
+    ? "Is the server running?"
+    : /SSL_(WRONG|PACKET)/.test(cause!)
+      ? "The server speaks http."
+      : "Check baseUrl and proxies."

@@ -14,13 +14,13 @@ declare const clearTimeout: (timer: unknown) => void
  * Runs `work` and aborts it after `ms` milliseconds or when `signal` is aborted. The promise settles then, even if the work
  * ignores its signal. Leaves no timer and no listener behind. Without `work` it is a delay.
  *
- * @throws {TimeoutError | AbortedError} or the error of the work. `message` is that of the `TimeoutError`.
+ * @throws {TimeoutError | AbortedError} or the error of the work. `message` returns that of the `TimeoutError`.
  */
 export const withTimeout = <A>(
   ms: number,
   signal: Signal | undefined,
   work?: (signal: PlatformSignal) => Promise<A>,
-  message?: string
+  message?: (ms: number) => string
 ): Promise<A> => {
   const controller = new AbortController()
   let timer: unknown
@@ -35,10 +35,7 @@ export const withTimeout = <A>(
     timer =
       ms < 2e9 &&
       setTimeout(
-        () =>
-          work
-            ? stop(new TimeoutError(`${message} within ${ms | 0} ms.`, { retryable: true }))
-            : resolve(undefined as A),
+        () => (work ? stop(new TimeoutError(message!(ms | 0), { retryable: true })) : resolve(undefined as A)),
         ms
       )
     signal?.addEventListener("abort", abort)

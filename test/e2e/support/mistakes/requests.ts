@@ -48,6 +48,14 @@ export const requestMistakes = (service: () => Service): ReadonlyArray<Mistake> 
     fails("An idempotency key with a letter outside of ASCII", () =>
       client().invoices.submit({ invoiceXml: xml }, { idempotencyKey: "zamówienie-42" })
     ),
+    fails("An idempotency key beside the document", () => submit(xml, { idempotencyKey: "42" })),
+    fails("A misspelled option", () =>
+      client().invoices.submit({ invoiceXml: xml }, { idempotencykey: "42" } as { idempotencyKey?: string })
+    ),
+    fails("A wait that is too short", async () => {
+      const { id } = await submit(xml, { sandboxScenario: "delayed" })
+      return client().invoices.waitUntilFinal(id, { deadlineMs: 300 })
+    }),
     fails("The id of no invoice", () => client().invoices.get("inv_01m7q5cqg0e6786ptds43fm4k3")),
     fails("The invoice's own number in place of its id", () => client().invoices.get("FV/2026/11/1")),
     fails("The receipt before it is there", async () => {

@@ -25,14 +25,14 @@ export type WebhookVerificationErrorCode =
   | "body_not_json"
   | "bad_secret"
 
-// `$` stands for the detail of the error: a header name, a number of seconds, or the fault of a secret.
+// `$` stands for the detail of the error: a header name, the age of a webhook and its limit, or the fault of a secret.
 const messages: Readonly<Record<WebhookVerificationErrorCode, string>> = {
   missing_header: "Header $ is missing. Pass all headers, and check that no proxy removes it.",
   malformed_header: "Header $ is not v1= and 64 lowercase hex digits. Check that no proxy changes it.",
   duplicate_header: "Header $ occurs more than once. Check that no proxy repeats it.",
   malformed_timestamp: "Header $ is not an ISO 8601 date in UTC. Check that no proxy changes it.",
-  timestamp_too_old: "Signed $ s ago, more than toleranceSeconds. Check this machine's clock.",
-  timestamp_too_new: "Signed $ s in the future, more than toleranceSeconds. Check this machine's clock.",
+  timestamp_too_old: "Signed $ s ago; toleranceSeconds is $. Check your clock.",
+  timestamp_too_new: "Signed $ s from now; toleranceSeconds is $. Check your clock.",
   no_match:
     "No signature matches. Check that secret is the complete whsec_… value of this endpoint and that the body is unparsed.",
   id_mismatch: "Header $ is not the id of the signed event. Check that no proxy changes it.",
@@ -67,9 +67,9 @@ export class WebhookVerificationError extends Error {
    */
   declare readonly status: 400 | 500
 
-  /** The message is the code, the likely cause and the remedy. `detail` is the header name or value to insert. */
-  constructor(code: WebhookVerificationErrorCode, detail: string | number = "") {
-    super(`${code}: ${messages[code].replace("$", `${detail}`)}`)
+  /** The message is the code, the likely cause and the remedy. `details` are the header name or the values to insert. */
+  constructor(code: WebhookVerificationErrorCode, ...details: Array<string | number>) {
+    super(`${code}: ${messages[code].replace(/\$/g, () => details.shift() as string)}`)
     this.name = this._tag = "WebhookVerificationError"
     this.code = code
     this.status = /raw|secret/.test(code) ? 500 : 400
@@ -80,7 +80,7 @@ export class WebhookVerificationError extends Error {
 export function check(
   condition: unknown,
   code: WebhookVerificationErrorCode,
-  detail?: string | number
+  ...details: Array<string | number>
 ): asserts condition {
-  if (!condition) throw new WebhookVerificationError(code, detail)
+  if (!condition) throw new WebhookVerificationError(code, ...details)
 }

@@ -66,6 +66,7 @@ export interface FastifyWebhookInstance<Request> {
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @throws {TypeError} if an option is unknown or invalid, or `onWebhook` is missing.
  * @category constructors
  * @since 0.1.0
  */

@@ -48,7 +48,7 @@ export const readHeaders = (headers: WebhookHeaders): GovHeaders => {
         // headers with a comma and a space, which only a list of signatures may contain.
         !(found[index] || value[1]?.[1] || (index < 2 && /, /.test(value as string))),
         "duplicate_header",
-        names[index]
+        names[index]!
       )
       found[index] = value + ""
     }

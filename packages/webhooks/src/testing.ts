@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type { InvoiceByEventType, InvoiceEvent, InvoiceEventType, WebhookEvent } from "./event.ts"
+import { checkOptions } from "./internal/checkOptions.ts"
 import { sampleInvoice } from "./internal/samples.ts"
 import { sign, signSync } from "./sign.ts"
 
@@ -110,6 +111,7 @@ export type EventOfType<Type extends string> = Type extends InvoiceEventType ? I
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @throws {TypeError} if an option is unknown.
  * @throws {Error} if the runtime has no `node:crypto`.
  * @category constructors
  * @since 0.1.0
@@ -125,6 +127,7 @@ export const signedWebhook = <const Type extends string>(
  * Resolves with a signed webhook with realistic content. Works on every runtime.
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @throws {TypeError} if an option is unknown.
  * @category constructors
  * @since 0.1.0
  */
@@ -141,7 +144,9 @@ interface Draft {
   readonly body: string
 }
 
-const makeDraft = ({ type, data, now = Date.now, id = newId("evt_") }: SignedWebhookOptions): Draft => {
+const makeDraft = (options: SignedWebhookOptions): Draft => {
+  checkOptions(options, "secret type data now id url")
+  const { type, data, now = Date.now, id = newId("evt_") } = options
   const time = new Date(typeof now === "function" ? now() : now)
   const sample = sampleInvoice(type, newId("inv_"), time.getTime())
   const invoice = sample && { ...sample, ...(data as { readonly invoice?: object } | undefined)?.invoice }

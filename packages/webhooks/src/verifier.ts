@@ -143,16 +143,13 @@ export interface Verifier {
  * event.type // => "invoice.accepted"
  * ```
  *
- * @throws {WebhookVerificationError} `bad_secret` if a secret is missing, incomplete or contains white space.
+ * @throws {WebhookVerificationError} `bad_secret` if a secret is missing, has no `whsec_` or contains white space.
  * @category constructors
  * @since 0.1.0
  */
-export const createVerifier = ({
-  secret,
-  secrets = [secret!],
-  toleranceSeconds = 300,
-  now = Date.now
-}: VerifierOptions): Verifier => {
+export const createVerifier = (options: VerifierOptions): Verifier => {
+  // A program in JavaScript may pass none, and then lacks the secret.
+  const { secret, secrets = [secret!], toleranceSeconds = 300, now = Date.now } = { ...options }
   const node = nodeCrypto()
   const keys = Array.from(secrets.length ? secrets : [undefined!], makeKey)
 
@@ -160,12 +157,13 @@ export const createVerifier = ({
     // Web Crypto is asynchronous. It gets a copy, so that the caller cannot change the body between check and parsing.
     const raw = node ? readBody(body) : new Uint8Array(readBody(body))
     const [id, timestamp, time, signatures] = readHeaders(headers)
-    const age = now() - time
+    const age = (now() - time) / 1000
     check(
       // False for NaN, from the clock or from the options.
-      Math.abs(age) <= toleranceSeconds * 1000,
+      Math.abs(age) <= toleranceSeconds,
       age < 0 ? "timestamp_too_new" : "timestamp_too_old",
-      Math.abs(age) / 1000
+      Math.abs(age),
+      toleranceSeconds
     )
     const open = (matches: ReadonlyArray<unknown>): VerifiedWebhook => {
       // Exactly `true`: a promise is truthy too.

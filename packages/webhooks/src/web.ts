@@ -61,6 +61,7 @@ declare const Response: new (
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @throws {TypeError} if an option is unknown or invalid, or `onWebhook` is missing.
  * @category constructors
  * @since 0.1.0
  */

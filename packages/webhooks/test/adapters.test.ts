@@ -3,6 +3,7 @@ import { createVerifier, type WebhookVerificationError } from "@govoice/webhooks
 import { createHandler as createExpressHandler } from "@govoice/webhooks/express"
 import { createHandler as createFastifyHandler } from "@govoice/webhooks/fastify"
 import { createHandler as createNodeHandler, type HandlerOptions } from "@govoice/webhooks/node"
+import { createHandler as createWebHandler } from "@govoice/webhooks/web"
 import { signedWebhook } from "@govoice/webhooks/testing"
 import express5 from "express"
 import fastify5 from "fastify"
@@ -257,6 +258,26 @@ describe.each(adapters)("%s", (_name, start) => {
       code = (error as { readonly code: unknown }).code
     })
     assert.strictEqual(code, "bad_secret")
+  })
+})
+
+describe("createHandler", () => {
+  const createHandler = createWebHandler as (...given: ReadonlyArray<unknown>) => unknown
+
+  it.each<[message: string, given: ReadonlyArray<unknown>]>([
+    [
+      'Unknown option "tolerance". The options are secret, secrets, toleranceSeconds, now, maxBodyBytes, seen, onError, onRejected.',
+      [{ secret, tolerance: 1e9 }, () => {}]
+    ],
+    ["toleranceSeconds must be a number of at least 0.", [{ secret, toleranceSeconds: "5m" }, () => {}]],
+    ["maxBodyBytes must be a number of at least 0.", [{ secret, maxBodyBytes: "1MB" }, () => {}]],
+    ["onWebhook must be a function: createHandler(options, onWebhook).", [{ secret }]]
+  ])("throws a TypeError: %s", (message, given) => {
+    assert.throws(() => createHandler(...given), TypeError, message)
+  })
+
+  it("without options asks for the secret", () => {
+    assert.throws(() => createHandler(undefined, () => {}), "bad_secret: secret is undefined: is WEBHOOK_SECRET set?")
   })
 })
 

@@ -103,6 +103,15 @@ describe("signedWebhook", () => {
     assert.deepInclude(event as object, { type: "invoice.archived", data: { reason: "old" } })
   })
 
+  it("throws a TypeError for an option that does not exist", () => {
+    const options = { secret, type: "invoice.accepted", invoice: {} }
+    assert.throws(
+      () => signedWebhook(options),
+      TypeError,
+      'Unknown option "invoice". The options are secret, type, data,'
+    )
+  })
+
   it("gives every event a unique id", () => {
     const ids = Array.from({ length: 1000 }, () => signedWebhook({ secret, type: "invoice.accepted" }).event.id)
     assert.strictEqual(new Set(ids).size, 1000)

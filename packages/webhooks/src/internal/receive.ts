@@ -6,6 +6,7 @@
 import type { WebhookBody } from "../body.ts"
 import { WebhookVerificationError, type WebhookVerificationErrorCode } from "../error.ts"
 import type { WebhookHeaders } from "../headers.ts"
+import { checkOptions } from "./checkOptions.ts"
 import { createVerifier, type VerifiedWebhook, type VerifierOptions } from "../verifier.ts"
 
 declare const console: {
@@ -101,14 +102,18 @@ export const call = async <Args extends ReadonlyArray<unknown>>(
   }
 }
 
-/** Returns a function that answers requests. It never rejects. */
+/** Returns a function that answers requests. It never rejects. @throws {TypeError} if an option is unknown or invalid. */
 export const makeReceive = <Request extends { readonly method?: string | undefined; readonly headers: WebhookHeaders }>(
   options: HandlerOptions<Request>,
   onWebhook: OnWebhook<Request>,
   read: ReadBody<Request>
 ) => {
-  const { maxBodyBytes = 2 ** 20, onError = logError, onRejected = makeWarn() } = options
+  checkOptions(options, "secret secrets toleranceSeconds now maxBodyBytes seen onError onRejected")
+  if (typeof onWebhook !== "function")
+    throw new TypeError("onWebhook must be a function: createHandler(options, onWebhook).")
+  // The options may be missing in JavaScript, which `createVerifier` refuses.
   const { verify } = createVerifier(options)
+  const { maxBodyBytes = 2 ** 20, onError = logError, onRejected = makeWarn() } = options
 
   return async (request: Request): Promise<Answer> => {
     if (request.method !== "POST") return { status: 405, headers }

@@ -46,9 +46,10 @@ const about = (
 
 const textOf = (group: Group | undefined, name: string): string | undefined => group?.fields.get(name)?.text
 
-// In cents, whose fractions an amount can have.
+// In cents, whose fractions an amount can have. NaN for a text that is no amount: the schema reports it, and nothing differs from
+// NaN, so no rule makes a second fault of it.
 const centsOf = (field: Field | undefined): number | undefined =>
-  field !== undefined && /^-?\d+(\.\d+)?$/.test(field.text) ? Number(field.text) * 100 : undefined
+  field && (/^-?\d+(\.\d+)?$/.test(field.text) ? Number(field.text) * 100 : Number.NaN)
 
 const sum = (amounts: ReadonlyArray<number | undefined>): number =>
   amounts.reduce<number>((total, amount) => total + (amount ?? 0), 0)
@@ -303,7 +304,7 @@ const corrected: Rule = (content) => {
 
 const exchangeRate: Rule = ({ invoice, lines }) => {
   const currency = invoice?.fields.get("KodWaluty")
-  const hasTax = taxSums.some((name) => (centsOf(invoice?.fields.get(name)) ?? 0) !== 0)
+  const hasTax = taxSums.some((name) => Math.abs(centsOf(invoice?.fields.get(name)) ?? 0) > 0)
   if (currency === undefined || currency.text === "PLN" || !hasTax) return []
   const hasRate = invoice!.fields.has("KursWalutyZ") || lines.some(({ fields }) => fields.has("KursWaluty"))
   if (hasRate) return []

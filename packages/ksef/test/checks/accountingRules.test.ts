@@ -54,6 +54,10 @@ describe("a document that keeps the rules of accounting", () => {
       "a rate of an earlier year",
       () => edited(fa3, [/<P_12>23/g, "<P_12>22"], ["<P_14_1>46.00", "<P_14_1>44.00"], ["<P_15>246.00", "<P_15>244.00"])
     ],
+    ["a sum that is no amount, which the schema reports", () => edited(fa3, ["<P_13_1>200.00", "<P_13_1>200,00"])],
+    ["a tax that is no amount", () => edited(fa3, ["<P_14_1>46.00", "<P_14_1>46,00"])],
+    ["a total that is no amount", () => edited(fa3, ["<P_15>246.00", "<P_15>246,00"])],
+    ["a line that is no amount", () => edited(fa3, [/<P_11>(\d+)\./, "<P_11>$1,"])],
     ["one grosz for each line", () => edited(fa3, ["<P_15>246.00", "<P_15>246.02"])],
     ["a unit of a local government that is named", () => edited(fa3, ["<JST>2", "<JST>1"], ["<Fa>", third("8")])],
     ["a member of a VAT group that is named", () => edited(fa3, ["<GV>2", "<GV>1"], ["<Fa>", third("10")])],

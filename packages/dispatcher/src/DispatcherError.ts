@@ -8,7 +8,8 @@
  * The kind of mistake.
  *
  * - `invalid_options`: an option has an invalid value.
- * - `invalid_request`: a header, method, body or deadline that must not or cannot be sent.
+ * - `invalid_request`: a URL that is missing, a member that does not exist, or a header, method, body or deadline that must not
+ *   or cannot be sent.
  * - `closed`: the dispatcher was closed before this request.
  * - `defect`: a mistake in the dispatcher; please report it.
  *

@@ -147,6 +147,8 @@ const suite = (name: string, makeSend: (options: DispatcherOptions) => Send) => 
       ["a deadline of 0", { url: "http://name.test/", body: "", deadlineMs: 0 }],
       ["a deadline that is no number", { url: "http://name.test/", body: "", deadlineMs: Number.NaN }],
       ["a deadline beyond what timers can", { url: "http://name.test/", body: "", deadlineMs: 2 ** 31 }],
+      ["no URL", { body: "" }],
+      ["a member that does not exist", { url: "http://name.test/", body: "", metod: "PUT" }],
       ["headers that are a string", { url: "http://name.test/", body: "", headers: "a: b" }]
     ] as const) {
       it(`rejects a request with ${what}`, async () => {
@@ -156,7 +158,6 @@ const suite = (name: string, makeSend: (options: DispatcherOptions) => Send) => 
     }
 
     for (const [what, url] of [
-      ["nothing", undefined],
       ["null", null],
       ["a number", 1],
       ["an object", {}],

@@ -13,6 +13,8 @@ export interface Prepared {
 
 const methods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE", "GET"])
 
+const members: ReadonlySet<string> = new Set(["url", "body", "headers", "method", "deadlineMs"])
+
 /** Headers of the connection and of the framing (RFC 9110 §7.6.1, RFC 9112 §6), and `Host`. */
 const reserved: ReadonlySet<string> = new Set([
   "connection",
@@ -36,6 +38,11 @@ const maxDeadlineMs = 2 ** 31 - 1
 /** Throws a `DispatcherError` for a request that must not or cannot be sent. */
 export const prepare = (request: DispatchRequest, defaultDeadlineMs: number): Prepared => {
   if (typeof request !== "object" || request === null) throw invalid("the request must be an object")
+  for (const name in request) {
+    if (!members.has(name))
+      throw invalid(`the request has no member ${printable(name)}: it has ${[...members].join(", ")}`)
+  }
+  if (request.url === undefined) throw invalid("url must be a string: it is undefined")
   const method = request.method ?? "POST"
   if (!methods.has(method)) throw invalid("method must be POST, PUT, PATCH, DELETE or GET")
   const body = readBody(request.body)

@@ -30,12 +30,13 @@ export const dispatcherMistakes: ReadonlyArray<Mistake> = [
   fails("A network in place of a list", () => make({ allowNetworks: "10.0.0.0/8" })),
   fails("A deadline with a unit", () => make({ deadlineMs: "10s" })),
   fails("An object as the body", () => send({ url: "https://example.com/hook", body: { id: "evt_1" } })),
+  fails("A request without a URL", () => send({ body: "{}" })),
+  fails("A misspelled member of a request", () => send({ url: "https://example.com/hook", body: "", metod: "PUT" })),
   fails("A request after `close`", async () => {
     const dispatcher = makeDispatcher()
     await dispatcher.close()
     return dispatcher.send({ url: "https://example.com/hook", body: "{}" })
   }),
-  outcome("A request without a URL", async () => undefined as never),
   outcome("A URL with `http`", async () => "http://example.com/hook"),
   outcome("A private address", async () => "https://192.168.1.20/hook"),
   outcome("A port that is closed", async () => `http://127.0.0.1:${await freePort()}/hook`, local)

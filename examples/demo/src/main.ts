@@ -7,6 +7,12 @@ import { demo } from "./demo.ts"
 import { liveDemo } from "./liveDemo.ts"
 import { Screen } from "./Screen.ts"
 
+const unknown = process.argv.slice(2).find((argument) => !["--live", "--json", "--"].includes(argument))
+if (unknown !== undefined) {
+  process.stderr.write(`Unknown argument: ${unknown}. There are --live and --json.\n`)
+  process.exit(2)
+}
+
 const isLive = process.argv.includes("--live")
 const isJson = process.argv.includes("--json")
 const screen = new Screen(isJson ? process.stderr : process.stdout)

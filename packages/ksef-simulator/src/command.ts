@@ -134,6 +134,11 @@ const serve = async (values: Values): Promise<void> => {
   process.once("SIGTERM", stop)
 }
 
+const reasonOf = (error: unknown): string => {
+  const { code, message, port } = error as NodeJS.ErrnoException & { readonly port?: number }
+  return code === "EADDRINUSE" ? `Port ${port} is in use. --port 0 picks a free one.` : message
+}
+
 /** Runs the command with the arguments of the process. */
 export const main = async (): Promise<void> => {
   try {
@@ -143,7 +148,7 @@ export const main = async (): Promise<void> => {
     else await serve(values)
   } catch (error) {
     const isMisuse = error instanceof TypeError
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`${reasonOf(error)}\n`)
     if (isMisuse) process.stderr.write("Run govoice-ksef-simulator --help for the options.\n")
     process.exitCode = isMisuse ? 2 : 1
   }

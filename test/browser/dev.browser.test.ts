@@ -32,7 +32,7 @@ describe.skipIf(isMissing)("the link of govoice dev", () => {
     const context = await browser.newContext()
     context.setDefaultTimeout(60_000)
     const page = await context.newPage()
-    await page.goto(/Log in +(\S+),/.exec(dev.stdout)![1]!)
+    await page.goto(/Log in +(\S+)/.exec(dev.stdout)![1]!)
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
     assert.match(page.url(), /\/console\/o\/org_\w{26}$/)
     await page.reload()

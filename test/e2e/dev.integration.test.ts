@@ -43,7 +43,7 @@ describe("govoice dev", () => {
     return dev
   }
 
-  const linkIn = (dev: ServerProcess): string => /Log in +(\S+),/.exec(dev.stdout)![1]!
+  const linkIn = (dev: ServerProcess): string => /Log in +(\S+)/.exec(dev.stdout)![1]!
 
   const keyIn = (dev: ServerProcess): string => /sk_test_\w+/.exec(dev.stdout)![0]
 

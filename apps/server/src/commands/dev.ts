@@ -2,6 +2,7 @@
  * `govoice dev`: a server for development, with everything that a first invoice and its webhooks need. What it makes is kept in
  * the data directory, and the next start continues with it.
  */
+import { PolishTime } from "@govoice/ksef/format"
 import { createHandler } from "@govoice/webhooks/node"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -253,14 +254,27 @@ class Desk {
   }
 }
 
-/** The document of the command to try: the sandbox takes any well-formed XML. */
-const invoice = {
-  invoice_xml: [
-    '<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/">',
-    "<Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1>",
-    "<Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP></DaneIdentyfikacyjne></Podmiot2>",
-    "<Fa><KodWaluty>PLN</KodWaluty><P_1>2026-11-26</P_1><P_2>DEV/1</P_2><P_15>123.00</P_15></Fa></Faktura>"
-  ].join("")
+/** The document of the command to try: a whole FA (3), so that the console shows everything that an invoice has. */
+export const invoice = (now: Date) => {
+  const day = PolishTime.day(now.getTime())
+  return {
+    invoice_xml: [
+      '<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/">',
+      '<Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza>',
+      `<WariantFormularza>3</WariantFormularza><DataWytworzeniaFa>${now.toISOString()}</DataWytworzeniaFa></Naglowek>`,
+      "<Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP><Nazwa>Sprzedawca Testowy</Nazwa></DaneIdentyfikacyjne>",
+      "<Adres><KodKraju>PL</KodKraju><AdresL1>ul. Testowa 1, 00-001 Warszawa</AdresL1></Adres></Podmiot1>",
+      "<Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Nabywca Testowy</Nazwa></DaneIdentyfikacyjne>",
+      "<Adres><KodKraju>PL</KodKraju><AdresL1>ul. Inna 2, 00-916 Warszawa</AdresL1></Adres><JST>2</JST><GV>2</GV></Podmiot2>",
+      `<Fa><KodWaluty>PLN</KodWaluty><P_1>${day}</P_1><P_2>DEV/1</P_2>`,
+      "<P_13_1>100.00</P_13_1><P_14_1>23.00</P_14_1><P_15>123.00</P_15>",
+      "<Adnotacje><P_16>2</P_16><P_17>2</P_17><P_18>2</P_18><P_18A>2</P_18A><Zwolnienie><P_19N>1</P_19N></Zwolnienie>",
+      "<NoweSrodkiTransportu><P_22N>1</P_22N></NoweSrodkiTransportu><P_23>2</P_23>",
+      "<PMarzy><P_PMarzyN>1</P_PMarzyN></PMarzy></Adnotacje><RodzajFaktury>VAT</RodzajFaktury>",
+      "<FaWiersz><NrWierszaFa>1</NrWierszaFa><P_7>Usługa testowa</P_7><P_8A>szt.</P_8A><P_8B>1</P_8B>",
+      "<P_9A>100.00</P_9A><P_11>100.00</P_11><P_12>23</P_12></FaWiersz></Fa></Faktura>"
+    ].join("")
+  }
 }
 
 const screen = (base: string, folder: string, link: string, { apiKey, email }: Complete): string => {
@@ -277,7 +291,7 @@ const screen = (base: string, folder: string, link: string, { apiKey, email }: C
     `Govoice ${version}, for development`,
     "",
     `  Console    ${base}/console`,
-    `  Log in     ${link}, once`,
+    `  Log in     ${link} (works once)`,
     `             or as ${email} with the password in ${join(shown, fileName)}`,
     `  API        ${base}/v1`,
     `  Reference  ${base}/docs`,
@@ -341,7 +355,7 @@ export const start = Effect.fnUntraced(function* (env: EnvironmentVariables, { o
       )
       const made = yield* Effect.tryPromise({
         try: async () => {
-          write(join(dataDir, "invoice.json"), invoice)
+          write(join(dataDir, "invoice.json"), invoice(new Date()))
           return await desk.open(url, join(dataDir, fileName))
         },
         catch: (error) => error

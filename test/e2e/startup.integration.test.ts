@@ -486,6 +486,16 @@ describe("`keys rotate`", () => {
     assert.include(stdout, "GOVOICE_ENCRYPTION_KEYS_FILE")
   })
 
+  it("prints the values of the file where the keys are beside an embedded database", async () => {
+    const dataDir = join(folder, "stored")
+    mkdirSync(dataDir)
+    const path = join(dataDir, "secrets.json")
+    writeFileSync(path, JSON.stringify({ GOVOICE_JWT_SECRET, GOVOICE_ENCRYPTION_KEYS: key("k1", 1) }), { mode: 0o600 })
+    const { stdout } = await govoice("keys rotate", { GOVOICE_DATA_DIR: dataDir })
+    assert.include(stdout, `# 1. Replace the value of GOVOICE_ENCRYPTION_KEYS in ${path} by this one`)
+    assert.match(lines(stdout).join(), /^"k1:\S{44},k2:\S{44}"$/)
+  })
+
   it("refuses an id that is taken or malformed, and a deployment without keys", async () => {
     const settings = { GOVOICE_ENCRYPTION_KEYS: key("k1", 1), GOVOICE_DATA_DIR: join(folder, "keyless") }
     for (const [command, given, expected] of [

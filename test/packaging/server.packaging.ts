@@ -147,7 +147,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
       output += String(chunk)
       if (output.includes("Webhooks are verified")) break
     }
-    const link = /Log in +(\S+),/.exec(output)![1]!
+    const link = /Log in +(\S+)/.exec(output)![1]!
     assert.include((await fetch(link, { redirect: "manual" })).headers.get("set-cookie"), "__Host-govoice=")
     assert.deepStrictEqual(readdirSync(empty), [".govoice"])
     child.kill("SIGTERM")
@@ -223,7 +223,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
   })
 
   it("re-encrypts with a new key, after which the old key is not needed", () => {
-    const [first, second] = [...govoice(["keys", "rotate"]).stdout.matchAll(/GOVOICE_ENCRYPTION_KEYS=(k.*)$/gm)].map(
+    const [first, second] = [...govoice(["keys", "rotate"]).stdout.matchAll(/"(k.*)"$/gm)].map(
       ([, value]) => ({ GOVOICE_ENCRYPTION_KEYS: value! })
     )
     assert.include(govoice(["doctor"], first).stdout, "ok    keys")

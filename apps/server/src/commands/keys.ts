@@ -3,6 +3,8 @@ import { Console, Effect, Option } from "effect"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import * as newSecrets from "../settings/newSecrets.ts"
 import { type EncryptionKey, encryptionKeyId } from "../settings/Parsers.ts"
+import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
+import type { SettingsShape } from "../settings/Settings.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import * as deployment from "./deployment.ts"
 import * as KeyRing from "../crypto/KeyRing.ts"
@@ -16,10 +18,24 @@ const print = ({ bytes, id }: EncryptionKey): string => `${id}:${Buffer.from(byt
 const freeId = (taken: ReadonlyArray<string>, number = 1): string =>
   taken.includes(`k${number}`) ? freeId(taken, number + 1) : `k${number}`
 
+/** Where the keys of a deployment are, and how they are written there. */
+interface Place {
+  readonly what: string
+  readonly write: (keys: string) => string
+}
+
+const placeOf = (env: EnvironmentVariables, settings: SettingsShape): Place => {
+  if (env[`${setting}_FILE`] !== undefined)
+    return { what: `the content of the file of ${setting}_FILE`, write: (keys) => keys }
+  const stored = settings.encryptionKeys === undefined ? DeploymentSecrets.pathOf(settings) : undefined
+  return stored === undefined
+    ? { what: `the line of ${setting}`, write: (keys) => `${setting}=${keys}` }
+    : { what: `the value of ${setting} in ${stored}`, write: (keys) => `"${keys}"` }
+}
+
 // Appended to a file of settings as it is, this is the first step: the value of the second is a comment.
-const steps = (isFile: boolean, current: ReadonlyArray<string>, added: string): string => {
-  const line = (keys: ReadonlyArray<string>): string => `${isFile ? "" : `${setting}=`}${keys.join(",")}`
-  const what = isFile ? `the content of the file of ${setting}_FILE` : `the line of ${setting}`
+const steps = ({ what, write }: Place, current: ReadonlyArray<string>, added: string): string => {
+  const line = (keys: ReadonlyArray<string>): string => write(keys.join(","))
   const newId = added.slice(0, added.indexOf(":"))
   return [
     `# 1. Replace ${what} by this one, and restart every process. Each can open values of ${newId} then.`,
@@ -55,8 +71,7 @@ export const rotate = Effect.fnUntraced(function* (
       message: `A key has the id ${id} already. Choose another --id, or leave it out.`
     })
   }
-  const isFile = env[`${setting}_FILE`] !== undefined
-  yield* Console.log(steps(isFile, encryptionKeys.map(print), newSecrets.encryptionKey(id)))
+  yield* Console.log(steps(placeOf(env, settings), encryptionKeys.map(print), newSecrets.encryptionKey(id)))
 })
 
 const reencryptAll = Effect.gen(function* () {

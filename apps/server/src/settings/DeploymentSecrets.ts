@@ -47,6 +47,10 @@ const load = (path: string): StoredSecrets => {
 
 const pathIn = (dataDir: string): string => join(dataDir, "secrets.json")
 
+/** Returns the path of the secrets that are stored beside an embedded database. */
+export const pathOf = ({ database }: SettingsShape): string | undefined =>
+  database._tag === "Postgres" || database.dataDir === undefined ? undefined : pathIn(database.dataDir)
+
 // The file is linked into place complete. When another process was faster, its file is read.
 const persist = (dataDir: string): StoredSecrets => {
   const path = pathIn(dataDir)
@@ -71,10 +75,10 @@ const persist = (dataDir: string): StoredSecrets => {
  *
  * @throws {DeploymentError} when stored secrets cannot be read.
  */
-export const findKeys = ({ database, encryptionKeys }: SettingsShape): ReadonlyArray<EncryptionKey> | undefined => {
-  if (encryptionKeys !== undefined || database._tag === "Postgres" || database.dataDir === undefined)
-    return encryptionKeys
-  const path = pathIn(database.dataDir)
+export const findKeys = (settings: SettingsShape): ReadonlyArray<EncryptionKey> | undefined => {
+  const { encryptionKeys } = settings
+  const path = pathOf(settings)
+  if (encryptionKeys !== undefined || path === undefined) return encryptionKeys
   return existsSync(path) ? Parsers.encryptionKeys(load(path).GOVOICE_ENCRYPTION_KEYS) : undefined
 }
 

@@ -2,8 +2,12 @@
 import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { assert, it, onTestFinished } from "vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createMigrated } from "../support/databases.ts"
 import { builtCommand } from "./support/build.ts"
+import { startServer } from "./support/server.ts"
 
 it("account create can be run again after it was interrupted", async () => {
   const govoice = await builtCommand()
@@ -33,4 +37,25 @@ it("account create can be run again after it was interrupted", async () => {
   const created = create()
   assert.strictEqual(created.status, 0, created.stderr)
   assert.match(created.stdout, /^account +acct_\w+\norganization +org_\w+\ntest key +sk_test_\w+\n$/)
+})
+
+it("account create names the running server first, and then the password that is missing", async () => {
+  const govoice = await builtCommand()
+  const dataDir = mkdtempSync(join(tmpdir(), "govoice-account-"))
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }))
+  const create = () =>
+    spawnSync(process.execPath, [govoice, "account", "create", "owner@example.com"], {
+      input: "",
+      encoding: "utf8",
+      env: { ...process.env, GOVOICE_DATA_DIR: dataDir }
+    })
+  const server = await startServer({ GOVOICE_DATA_DIR: dataDir })
+  const refused = create()
+  await server.stop()
+  assert.match(refused.stderr, /^.+ is in use by .+: stop the server, or use its API\.\n$/)
+  const missing = create()
+  assert.deepStrictEqual(
+    [missing.status, missing.stderr],
+    [1, "The account cannot be created: no password on standard input.\n"]
+  )
 })

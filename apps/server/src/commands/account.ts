@@ -23,6 +23,7 @@ import * as Sessions from "../accounts/Sessions.ts"
 /** Reads the password of an email, and checks both by the rules of the API. A failure begins with `what`. */
 const readCredentials = Effect.fnUntraced(function* (email: string, what: string) {
   const password = yield* readSecret("Password, 12 to 128 characters")
+  if (password === "") return yield* new CommandFailure({ message: `${what}: no password on standard input.` })
   return yield* Schema.decodeUnknownEffect(Account.NewAccount)({ email, password }).pipe(
     Effect.mapError(({ message }) => new CommandFailure({ message: `${what}: ${inOneLine(message)}` }))
   )
@@ -56,9 +57,10 @@ export const create = Effect.fnUntraced(function* (
         "The organization may live in another cell, where its key belongs. Create the account alone, and the organization in the console."
     })
   }
-  const account = yield* readCredentials(email, "The account cannot be created")
   const { encryptionKeys } = yield* deployment.secrets(settings)
+  // The password is asked for last: no other fault lets it be typed in vain.
   const make = Effect.gen(function* () {
+    const account = yield* readCredentials(email, "The account cannot be created")
     const accounts = yield* Accounts.Accounts
     const passwords = yield* Passwords.Passwords
     const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
@@ -102,8 +104,8 @@ const replace = Effect.fnUntraced(function* (email: string, password: string) {
 export const resetPassword = Effect.fnUntraced(function* (env: EnvironmentVariables, email: string) {
   const settings = yield* deployment.settings(env)
   yield* ofCell.onControlCell(settings)
-  const credentials = yield* readCredentials(email, "The password cannot be reset")
   const reset = Effect.gen(function* () {
+    const credentials = yield* readCredentials(email, "The password cannot be reset")
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(replace(credentials.email, credentials.password))
   })

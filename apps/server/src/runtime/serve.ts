@@ -28,7 +28,7 @@ const readOrExit = (env: EnvironmentVariables): SettingsShape => {
     return read(env)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
-    process.stderr.write(`${error.message}\n`)
+    process.stderr.write([error.message, ...unknownNames(env).map(unknownNameWarning), ""].join("\n"))
     return process.exit(1)
   }
 }
@@ -54,12 +54,14 @@ type OnListening = (url: string) => Effect.Effect<void, unknown, Scope.Scope>
 const announce = (settings: SettingsShape, onListening: OnListening | undefined) =>
   Effect.gen(function* () {
     const { url } = yield* Server.Listening
-    yield* Effect.annotateLogs(Effect.logInfo("Server started"), {
+    const started = Effect.annotateLogs(Effect.logInfo("Server started"), {
       version,
       role: settings.role,
       data: storage(settings),
       ...(url === undefined ? {} : { url })
     })
+    // On a terminal, what follows says the same.
+    if (!process.stdout.isTTY || !process.stderr.isTTY) yield* started
     if (onListening !== undefined && url !== undefined) yield* onListening(url)
     else process.stderr.write(banner(settings, url))
   })

@@ -64,8 +64,22 @@ export const unknownNames = (env: EnvironmentVariables): ReadonlyArray<string> =
     (name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name) && !SecretFiles.isVariable(name)
   )
 
+/** Whether all but two characters at one place are the same, as after a letter that is wrong, missing, added or swapped. */
+const isOneSlipFrom = (left: string, right: string): boolean => {
+  const shorter = Math.min(left.length, right.length)
+  let start = 0
+  while (start < shorter && left[start] === right[start]) start++
+  let end = 0
+  while (end < shorter - start && left.at(-1 - end) === right.at(-1 - end)) end++
+  return Math.max(left.length, right.length) - start - end <= 2
+}
+
 /** Returns the warning of a name that `unknownNames` found. */
-export const unknownNameWarning = (name: string): string => `${name} is not a setting of Govoice, and has no effect.`
+export const unknownNameWarning = (name: string): string => {
+  const meant = Object.keys(definitions).find((known) => isOneSlipFrom(name, known))
+  const question = meant === undefined ? "" : ` Did you mean ${meant}?`
+  return `${name} is not a setting of Govoice, and has no effect.${question}`
+}
 
 /** The remedy for faulty settings. */
 export const settingsRemedy = "Run 'govoice settings' for every setting."

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { definitions } from "../../src/settings/definitions.ts"
 import * as SecretFiles from "../../src/settings/SecretFiles.ts"
-import { InvalidSettings, read, unknownNames } from "../../src/settings/Settings.ts"
+import { InvalidSettings, read, unknownNames, unknownNameWarning } from "../../src/settings/Settings.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
 
@@ -320,6 +320,19 @@ describe("Settings", () => {
     assert.deepStrictEqual(unknownNames({ GOVOICE_SIGNUPS: "open", GOVOICE_SIGNUP: "open", PATH: "x" }), [
       "GOVOICE_SIGNUPS"
     ])
+  })
+
+  it("names the setting that was meant by a name with one slip, and none for another name", () => {
+    for (const name of ["GOVOICE_LESE_MS", "GOVOICE_LEASES_MS", "GOVOICE_LEASE_SM", "GOVOICE_LEESE_MS"]) {
+      assert.strictEqual(
+        unknownNameWarning(name),
+        `${name} is not a setting of Govoice, and has no effect. Did you mean GOVOICE_LEASE_MS?`
+      )
+    }
+    assert.strictEqual(
+      unknownNameWarning("GOVOICE_NONE"),
+      "GOVOICE_NONE is not a setting of Govoice, and has no effect."
+    )
   })
 })
 

@@ -26,7 +26,7 @@ const checkTransport = ({ http, role, trustedProxies }: SettingsShape): Readonly
     isLoopback(http.host)
       ? warning(
           "http",
-          "The API is plain HTTP on this machine alone, and no proxy is named: others reach it by none, or share its limits as one client.",
+          "The API is plain HTTP on this machine alone, and no proxy is named: others cannot reach it, or all count as one client.",
           "Put a proxy with TLS in front, and set GOVOICE_TRUSTED_PROXIES to its network, such as 127.0.0.1."
         )
       : warning(

@@ -105,6 +105,13 @@ export const formatter = (colors: boolean) => {
 // What the command says of itself has colors.
 const inColors = Effect.provideService(Console.Console, globalThis.console)
 
+const settingsHint =
+  "\n\n  Settings are environment variables, as in `PORT=8080 govoice serve`. govoice settings lists them."
+
+// The server has settings where other programs have flags.
+const hintFor = (commandPath: ReadonlyArray<string>): string =>
+  ["serve", "dev"].includes(commandPath[1] ?? "") ? settingsHint : ""
+
 /** Prints help in this format. A mistake is told alone, with the command that shows the help. */
 export const layer = (env: EnvironmentVariables) =>
   Layer.merge(
@@ -114,7 +121,7 @@ export const layer = (env: EnvironmentVariables) =>
         inColors(
           event._tag === "InvalidInvocation"
             ? Console.error(
-                `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  ${event.commandPath.join(" ")} --help shows what there is.`
+                `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  ${event.commandPath.join(" ")} --help shows what there is.${hintFor(event.commandPath)}`
               )
             : CliOutput.defaultPresenter.present(event)
         )

@@ -25,7 +25,12 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   return 1
 }
 
-const fiber = Effect.runFork(Command.run(govoice(process.env), { version }).pipe(Effect.provide(cli), Effect.scoped))
+// `govoice help serve` is what other programs have.
+const args = process.argv[2] === "help" ? [...process.argv.slice(3), "--help"] : process.argv.slice(2)
+
+const fiber = Effect.runFork(
+  Command.runWith(govoice(process.env), { version })(args).pipe(Effect.provide(cli), Effect.scoped)
+)
 
 const interrupt = () => fiber.interruptUnsafe(fiber.id)
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt)

@@ -49,6 +49,7 @@ const urlWith = ({ settings }: Database, change: (url: URL) => void): Readonly<R
 export const commandMistakes = (database: () => Database): ReadonlyArray<Mistake> => [
   { title: "A command that does not exist", see: () => run("start") },
   { title: "A misspelled option", see: () => run("check-invoice", "--enviroment", "test", "invoice.xml") },
+  { title: "A setting as an option", see: () => run("serve", "--port", "3005") },
   { title: "`account create` without an email", see: () => run("account", "create") },
   {
     title: "A file that does not exist, and a PDF, to `check-invoice`",

@@ -223,9 +223,9 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
   })
 
   it("re-encrypts with a new key, after which the old key is not needed", () => {
-    const [first, second] = [...govoice(["keys", "rotate"]).stdout.matchAll(/"(k.*)"$/gm)].map(
-      ([, value]) => ({ GOVOICE_ENCRYPTION_KEYS: value! })
-    )
+    const [first, second] = [...govoice(["keys", "rotate"]).stdout.matchAll(/"(k.*)"$/gm)].map(([, value]) => ({
+      GOVOICE_ENCRYPTION_KEYS: value!
+    }))
     assert.include(govoice(["doctor"], first).stdout, "ok    keys")
     const both = second!
     const rotated = govoice(["keys", "rotate-encryption"], both)

@@ -131,7 +131,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
   it("with filters that no delivery matches show how long deliveries are kept", async () => {
     await show(`/deliveries?event=evt_${delivery.id.slice(3)}`)
     await main()
-      .getByText(/Deliveries are kept for \d+ days after their event is complete\./)
+      .getByText(/Deliveries are kept for at least \d+ days after their event\./)
       .waitFor()
   })
 

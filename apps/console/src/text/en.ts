@@ -410,7 +410,7 @@ export const en = {
     receiverMeaning:
       "This receiver verifies the signature and answers 204. Run it with the signing secret in WEBHOOK_SECRET.",
     noResend:
-      "Govoice never sends an event twice on request. To try the receiver, submit a sandbox invoice: its events are real ones.",
+      "Govoice does not resend events on request. To try the receiver, submit a sandbox invoice: its events are real ones.",
     tabs: "Parts of the endpoint",
     tab: { health: "Health", deliveries: "Deliveries", receiver: "Receiver", settings: "Settings" },
     rotationPending: "A new signing secret is waiting. The old one is used until",
@@ -461,7 +461,7 @@ export const en = {
     waiting: "Waiting",
     retrying: "Retrying",
     failed: (window: string) => `Failed, ${windowOf(window)}`,
-    time: "Time to delivery, median / 95 %",
+    time: "Time to delivery, median / 95th percentile",
     timeNote: (count: number) => `newest ${count} that succeeded on the first attempt`,
     timeNone: "no delivery has succeeded on the first attempt yet",
     timeUnread: "not available right now",
@@ -529,7 +529,7 @@ export const en = {
     next: "next",
     empty: "No deliveries yet. Each event is delivered to each endpoint that receives its type.",
     emptyFiltered: (days: number | undefined) =>
-      `No deliveries match these filters.${days === undefined ? "" : ` Deliveries are kept for ${plural(days, "day", "days")} after their event is complete.`}`,
+      `No deliveries match these filters.${days === undefined ? "" : ` Deliveries are kept for at least ${plural(days, "day", "days")} after their event.`}`,
     planned: "Planned",
     attempt: (count: number) => `Attempt ${count}`,
     earlier: (count: number) => plural(count, "earlier attempt failed", "earlier attempts failed"),
@@ -543,7 +543,7 @@ export const en = {
       endpoint_disabled: "Ended without a request: the endpoint was off"
     } as Readonly<Record<string, string>>,
     whatToDo: "What to do",
-    neverTwice: "Govoice never sends an event twice on request. Read the invoice for its current status.",
+    neverTwice: "Govoice does not resend events on request. Read the invoice for its current status.",
     allOfEvent: "All deliveries of this event",
     eventId: "Event ID",
     id: "Delivery ID"
@@ -811,7 +811,7 @@ export const en = {
     failedDeliveries: (count: string) => `${count} ${count === "1" ? "delivery" : "deliveries"} failed`,
     nothing: "nothing",
     median: "Median time to UPO",
-    medianNote: "of the newest 100 receipts at most",
+    medianNote: "over the last 100 receipts",
     endpoints: "Endpoints",
     failed: "Failed, 24 h",
     changed: "Changed",

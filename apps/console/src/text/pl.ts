@@ -303,8 +303,8 @@ export const pl: Texts = {
     languages: { browser: "Jak w przeglądarce", en: "English", pl: "Polski" },
     theme: "Motyw",
     density: "Odstępy",
-    dense: "Gęste",
-    comfortable: "Wygodne",
+    dense: "Małe",
+    comfortable: "Duże",
     timeZone: "Strefa czasowa",
     local: (zone) => `Lokalna (${zone})`
   },
@@ -533,7 +533,7 @@ export const pl: Texts = {
     next: "następna",
     empty: "Nie ma jeszcze webhooków. Każde zdarzenie jest wysyłane na każdy adres, który odbiera jego rodzaj.",
     emptyFiltered: (days) =>
-      `Żaden webhook nie pasuje do tych filtrów.${days === undefined ? "" : ` Webhooki są przechowywane przez ${plural(days, "dzień", "dni", "dni")} od zakończenia zdarzenia.`}`,
+      `Żaden webhook nie pasuje do tych filtrów.${days === undefined ? "" : ` Webhooki są przechowywane co najmniej ${plural(days, "dzień", "dni", "dni")} od zdarzenia.`}`,
     planned: "Zaplanowany",
     attempt: (count) => `Próba ${count}`,
     earlier: (count) =>
@@ -565,11 +565,11 @@ export const pl: Texts = {
     clientError:
       "Program odbierający odrzuca żądanie. Powód jest w jego logach: często podpis się nie zgadza albo treść została przetworzona przed sprawdzeniem podpisu.",
     serverError:
-      "Błąd programu odbierającego. Powód jest w jego logach z chwili próby. Govoice ponawia, dopóki zostały próby, i stosuje się do Retry-After przy 503.",
+      "Błąd programu odbierającego. Powód jest w jego logach z chwili próby. Govoice ponawia wysyłkę, dopóki pozostają próby, i stosuje się do Retry-After przy 503.",
     timeout:
       "Program nie odpowiedział na czas. Odpowiadaj 2xx od razu po zapisaniu zdarzenia, a przetwarzaj je później.",
     connection:
-      "Brak połączenia, więc program nie zobaczył żądania: nieprawidłowa jest nazwa, port lub certyfikat. Govoice ponawia, dopóki zostały próby.",
+      "Brak połączenia, więc program nie zobaczył żądania: nieprawidłowa jest nazwa, port lub certyfikat. Govoice ponawia wysyłkę, dopóki pozostają próby.",
     address:
       "URL prowadzi na niedozwolony adres, na przykład w sieci prywatnej. Podaj adres publiczny albo poproś administratora o dopuszczenie tej sieci.",
     interrupted: "Wysyłanie zostało przerwane. To błąd instalacji: podaj administratorowi identyfikator webhooka.",
@@ -810,14 +810,15 @@ export const pl: Texts = {
     failedDeliveries: (count) => plural(count, "webhook nieudany", "webhooki nieudane", "webhooków nieudanych"),
     nothing: "nic",
     median: "Czas do UPO, mediana",
-    medianNote: "z najwyżej 100 ostatnich UPO",
+    medianNote: "na podstawie maks. 100 ostatnich UPO",
     endpoints: "Adresy webhooków",
     failed: "Nieudane, 24 h",
     changed: "Zmieniono",
     rotates: "nowy sekret",
     troubles: "Ostatnie niepowodzenia",
     noTroubles: "Nie ma ponawianych ani nieudanych webhooków.",
-    limitedSince: "Webhooki czekają, bo organizacja osiągnęła limit równoczesnych żądań. Najstarszy miał wyjść",
+    limitedSince:
+      "Webhooki czekają, bo organizacja osiągnęła limit równoczesnych żądań. Najstarszy miał zostać wysłany",
     limitedRemedy: "Odpowiadaj na webhooki szybciej: zapisz zdarzenie, odpowiedz, a potem je przetwarzaj.",
     keys: (test, live) =>
       `${plural(test, "klucz testowy", "klucze testowe", "kluczy testowych")} i ${plural(live, "klucz produkcyjny", "klucze produkcyjne", "kluczy produkcyjnych")}; najnowszy utworzono`,

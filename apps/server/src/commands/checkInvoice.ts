@@ -51,6 +51,7 @@ export const checkFiles = Effect.fnUntraced(function* ({ environment, files, jso
     else for (const line of lines(checked)) yield* Console.log(line)
   }
   const all = `${files.length} ${files.length === 1 ? "file" : "files"}`
-  if (invalid > 0) return yield* new CommandFailure({ message: `${invalid} of ${all} not valid.` })
+  if (invalid > 0)
+    return yield* new CommandFailure({ message: `${invalid} of ${all} ${invalid === 1 ? "is" : "are"} not valid.` })
   if (strict && warned > 0) return yield* new CommandFailure({ message: `${warned} of ${all} with warnings.` })
 })

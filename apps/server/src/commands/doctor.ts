@@ -471,7 +471,7 @@ export const checkProxies = ({
       return ok(
         "proxies",
         metricsPort === undefined
-          ? "every proxy seen at logins is in GOVOICE_TRUSTED_PROXIES; other requests are known where GOVOICE_METRICS_PORT is set"
+          ? "every proxy seen at logins is in GOVOICE_TRUSTED_PROXIES; other requests are known only where GOVOICE_METRICS_PORT is set"
           : "no sign of a proxy that GOVOICE_TRUSTED_PROXIES does not name"
       )
     }

@@ -61,7 +61,7 @@ describe("govoice check-invoice", () => {
     const empty = file("empty.xml", " \n")
     const { code, stderr, stdout } = await run([malformed, join(folder, "none.xml"), binary, folder, empty, invoice])
     assert.strictEqual(code, 1)
-    assert.strictEqual(stderr, "5 of 6 files not valid.\n")
+    assert.strictEqual(stderr, "5 of 6 files are not valid.\n")
     assert.deepStrictEqual(stdout.replaceAll(folder, "").split("\n"), [
       "✖ /malformed.xml",
       "    line 3, column 4: is not well-formed: close tag </a> found, </b> expected; <b> begins at line 2, column 2.",

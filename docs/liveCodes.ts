@@ -38,7 +38,7 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
   correction_refused: {
     means:
       "KSeF refuses the technical correction: the invoice that it corrects was accepted, or has an accepted correction.",
-    remedy: "Look up in KSeF which of both it is. Nothing else is to be sent."
+    remedy: "Look up in KSeF which of the two it is. Send nothing else."
   },
   file_refused: {
     means: "KSeF received a file whose size or hash it does not accept, or which begins with a byte order mark.",

@@ -19,6 +19,7 @@ export const stepsOf = ({
   createdAt,
   status,
   submittedAt,
+  updatedAt,
   upoAvailable
 }: Invoice): ReadonlyArray<Step> => {
   const isAccepted = status === "accepted"
@@ -35,7 +36,8 @@ export const stepsOf = ({
     : [
         ...start,
         { name: texts.status.invoice["accepted"]!, isPassed: isAccepted, at: isAccepted ? completedAt : null },
-        { name: texts.invoice.upo, isPassed: upoAvailable, at: null }
+        // The receipt is the last change of an invoice.
+        { name: texts.invoice.upo, isPassed: upoAvailable, at: upoAvailable ? updatedAt : null }
       ]
 }
 

@@ -86,8 +86,15 @@ export const en = {
       retrying: "The last attempt failed. Govoice will try again automatically.",
       submitted: "KSeF has received the invoice and has not decided yet.",
       accepted: "KSeF has accepted the invoice and given it a number. The receipt (UPO) may follow.",
-      rejected: "KSeF has refused the invoice.",
+      rejected: "KSeF has rejected the invoice.",
       failed: "KSeF made no decision on the invoice, and it will not be tried again."
+    } as Readonly<Record<string, string>>,
+    /** Of a test invoice, where KSeF has no part. */
+    testInvoice: {
+      submitted: "The sandbox has received the invoice and has not decided yet.",
+      accepted: "The sandbox has accepted the invoice and given it a number. The receipt (UPO) may follow.",
+      rejected: "The sandbox has rejected the invoice.",
+      failed: "The sandbox made no decision on the invoice, and it will not be tried again."
     } as Readonly<Record<string, string>>,
     delivery: {
       pending: "Waiting for its first attempt.",
@@ -650,7 +657,8 @@ export const en = {
     emptyFiltered: "No invoices match these filters.",
     life: "Steps of the invoice",
     upo: "UPO",
-    upoMeaning: "KSeF has accepted the invoice and given it a number. The receipt (UPO) can be downloaded.",
+    upoMeaning: (mode: string) =>
+      `${mode === "test" ? "The sandbox" : "KSeF"} has accepted the invoice and given it a number. The receipt (UPO) can be downloaded.`,
     passed: "(passed)",
     ahead: "(ahead)",
     download: "Download UPO",

@@ -6,15 +6,21 @@ import type { EventType, Known } from "@govoice/client"
 
 export const eventMeanings: { readonly [T in Known<EventType>]: { readonly en: string; readonly pl: string } } = {
   "invoice.received": { en: "The invoice is stored.", pl: "Faktura jest zapisana." },
-  "invoice.submitted": { en: "KSeF has received the invoice.", pl: "KSeF otrzymał fakturę." },
+  "invoice.submitted": {
+    en: "KSeF, or the sandbox, has received the invoice.",
+    pl: "KSeF lub sandbox otrzymał fakturę."
+  },
   "invoice.accepted": {
-    en: "KSeF has accepted the invoice and given it a number.",
-    pl: "KSeF przyjął fakturę i nadał jej numer."
+    en: "KSeF, or the sandbox, has accepted the invoice and given it a number.",
+    pl: "KSeF lub sandbox przyjął fakturę i nadał jej numer."
   },
   "invoice.upo_available": { en: "The receipt (UPO) can be downloaded.", pl: "UPO jest gotowe do pobrania." },
-  "invoice.rejected": { en: "KSeF has refused the invoice.", pl: "KSeF odrzucił fakturę." },
+  "invoice.rejected": {
+    en: "KSeF, or the sandbox, has rejected the invoice.",
+    pl: "KSeF lub sandbox odrzucił fakturę."
+  },
   "invoice.failed": {
-    en: "KSeF made no decision on the invoice, and it will not be tried again.",
+    en: "No decision was made on the invoice, and it will not be tried again.",
     pl: "Faktury nie udało się wysłać i nie będzie kolejnej próby."
   }
 }

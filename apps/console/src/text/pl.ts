@@ -96,6 +96,12 @@ export const pl: Texts = {
       rejected: "KSeF odrzucił fakturę.",
       failed: "Faktury nie udało się wysłać i nie będzie kolejnej próby."
     },
+    testInvoice: {
+      submitted: "Sandbox otrzymał fakturę i jeszcze jej nie rozpatrzył.",
+      accepted: "Sandbox przyjął fakturę i nadał jej numer. UPO może pojawić się później.",
+      rejected: "Sandbox odrzucił fakturę.",
+      failed: "Faktury nie udało się wysłać i nie będzie kolejnej próby."
+    },
     delivery: {
       pending: "Czeka na pierwszą próbę.",
       delivering: "Jest właśnie wysyłany.",
@@ -649,7 +655,8 @@ export const pl: Texts = {
     emptyFiltered: "Żadna faktura nie pasuje do tych filtrów.",
     life: "Etapy faktury",
     upo: "UPO",
-    upoMeaning: "KSeF przyjął fakturę i nadał jej numer. UPO jest gotowe do pobrania.",
+    upoMeaning: (mode) =>
+      `${mode === "test" ? "Sandbox" : "KSeF"} przyjął fakturę i nadał jej numer. UPO jest gotowe do pobrania.`,
     passed: "(zakończony)",
     ahead: "(przed fakturą)",
     download: "Pobierz UPO",

@@ -27,17 +27,21 @@ export const toneOf = (status: string): Tone => looks[status]?.[1] ?? "muted"
 /** The icon of a status. */
 export const iconOf = (status: string): IconName => looks[status]?.[0] ?? "dotted"
 
-/** Returns the meaning of a status. An invoice and a delivery have statuses of one name. */
-export const meaningOf = (of: "invoice" | "delivery", status: string): string | undefined => texts.meanings[of][status]
+/** Returns the meaning of a status. An invoice and a delivery have statuses of one name. About a test invoice, the sandbox decides. */
+export const meaningOf = (of: "invoice" | "delivery", status: string, mode?: string): string | undefined =>
+  (of === "invoice" && mode === "test" ? texts.meanings.testInvoice[status] : undefined) ?? texts.meanings[of][status]
 
 /** The status of an invoice or a delivery: icon, word and color. Successes are quiet in a list. */
 export const StatusBadge = ({
+  mode,
   of,
   status,
   quiet = false
 }: {
   readonly of: "invoice" | "delivery"
   readonly status: string
+  /** Of an invoice. */
+  readonly mode?: string
   readonly quiet?: boolean
 }) => {
   const tone = toneOf(status)
@@ -45,7 +49,7 @@ export const StatusBadge = ({
     <span
       className={css("badge", tone, quiet && tone === "good" && "plain")}
       data-badge=""
-      title={meaningOf(of, status)}
+      title={meaningOf(of, status, mode)}
     >
       <Icon name={iconOf(status)} />
       {texts.status[of][status] ?? status}

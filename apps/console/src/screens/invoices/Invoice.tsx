@@ -19,7 +19,7 @@ import { Loaded } from "../../ui/Loaded.tsx"
 import { Notice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
-import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
+import { meaningOf, ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
 import { dayOf } from "../../ui/times.ts"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
@@ -123,7 +123,7 @@ const Invoice = ({ id, tab }: { readonly id: string; readonly tab: string | unde
         data !== undefined && (
           <>
             <ModeBadge mode={data.mode} />
-            <StatusBadge of="invoice" status={data.status} />
+            <StatusBadge of="invoice" status={data.status} mode={data.mode} />
           </>
         )
       }
@@ -161,7 +161,9 @@ const Invoice = ({ id, tab }: { readonly id: string; readonly tab: string | unde
               <Panel title={texts.invoice.title} aside={<Updated updatedAt={dataUpdatedAt} />}>
                 <LifeLine invoice={found} />
                 <p className="muted">
-                  {found.upoAvailable ? texts.invoice.upoMeaning : texts.meanings.invoice[found.status]}
+                  {found.upoAvailable
+                    ? texts.invoice.upoMeaning(found.mode)
+                    : meaningOf("invoice", found.status, found.mode)}
                 </p>
                 <Reason invoice={found} />
                 <Deadline invoice={found} />

@@ -64,7 +64,10 @@ const columns: ReadonlyArray<Column<Invoice>> = [
     isNumber: true,
     cell: ({ document }) => (document?.total ? <span className={css("total")}>{totalOf(document)}</span> : null)
   },
-  { head: texts.list.status, cell: ({ status }) => <StatusBadge of="invoice" status={status} quiet /> },
+  {
+    head: texts.list.status,
+    cell: ({ mode, status }) => <StatusBadge of="invoice" status={status} mode={mode} quiet />
+  },
   { head: texts.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
   { head: texts.created, leftOut: "narrow", cell: ({ createdAt }) => <Instant at={createdAt} /> }
 ]

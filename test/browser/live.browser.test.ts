@@ -292,10 +292,13 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.open(page, `/invoices/${accepted}`)
     await main.getByRole("heading", { level: 1, name: "FV/2" }).waitFor()
     await main.getByText(String(number), { exact: true }).first().waitFor()
+    await main.getByRole("listitem").filter({ hasText: "UPO" }).locator("time").waitFor()
     // The simulator has pages of its own behind the codes.
     await main.getByText(`${new URL(simulator.url).origin}/invoice/${simulator.nip}/`).waitFor()
     await owner.show(page, `/invoices/${again}`)
     await main.getByText("duplicate_invoice").waitFor()
+    await owner.show(page)
+    await main.getByText("Something needs your attention.").waitFor()
     await end()
 
     // The sandbox makes links of the test environment.

@@ -164,6 +164,24 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
+  it("counts test invoices that the sandbox rejected, and raises no alarm", async () => {
+    const owner = await Owner.make(server)
+    await owner.createEndpoint(`${receivers.url}/204`)
+    const id = await owner.submit(await owner.createKey(), "rejected", { scenario: "rejected" })
+    await until(
+      () => owner.call("GET", `organizations/{org}/invoices/${id}`),
+      ({ status }) => status === "rejected"
+    )
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page)
+    await page.getByRole("link", { name: "1 invoice rejected" }).waitFor()
+    await page.getByText("Everything is arriving.").waitFor()
+    await owner.show(page, `/invoices/${id}`)
+    await page.getByText("The sandbox has rejected the invoice.").waitFor()
+    await end()
+  })
+
   it("disables and deletes an endpoint only after a confirmation, which names the consequences", async () => {
     const owner = await Owner.make(server)
     const endpoint = await owner.createEndpoint(`${receivers.url}/503`)

@@ -131,6 +131,22 @@ export const deliveryQuery = (endpoint: string, id: string) =>
     refetchInterval: everyUnsettled(pollMs.awaited)
   })
 
+const dayMs = 86_400_000
+
+/** Whether a live invoice of the last 24 hours was rejected or failed, which the counts do not tell from test invoices. */
+export const liveTroubleQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "invoices", "live trouble"],
+    queryFn: async ({ signal }) => {
+      const createdAfter = new Date(Date.now() - dayMs).toISOString()
+      const newest = (status: "failed" | "rejected") =>
+        listInvoices(connection, org, { limit: 1, status, mode: "live", createdAfter, signal }).page()
+      const pages = await Promise.all([newest("rejected"), newest("failed")])
+      return pages.some(({ data }) => data.length > 0)
+    },
+    refetchInterval: every(pollMs.picture)
+  })
+
 /** A page of invoices. */
 export const invoicesQuery = (org: string, { cursor, ...filter }: InvoiceSearch) =>
   queryOptions({

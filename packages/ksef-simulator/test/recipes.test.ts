@@ -59,6 +59,22 @@ it.skipIf(!has("curl", "openssl"))(
   60_000
 )
 
+it.skipIf(!has("curl", "openssl"))(
+  "the recipe for any language says why a document of another seller has no receipt",
+  async () => {
+    const simulator = await start()
+    writeFileSync(join(folder, "invoice.xml"), fa3({ seller: "5260250274" }))
+    const failed = (await run("sh", ["-euc", blockOf("Any language", "sh")], {
+      cwd: folder,
+      env: { ...process.env, URL: simulator.url, TOKEN: simulator.token, NIP: simulator.nip }
+    }).catch((error: unknown) => error)) as { readonly code: number; readonly stdout: string; readonly stderr: string }
+    assert.deepInclude(failed, { code: 22 })
+    assert.include(failed.stdout, "exceptionDescription")
+    assert.match(failed.stderr, /^curl: \(22\) .* 400$/m)
+  },
+  60_000
+)
+
 it("the recipe for Node has a send whose response is cut, and reads the ledger", async () => {
   // Inside of the package, so that it finds itself by its name.
   const file = join(here, `.recipe-${process.pid}.ts`)

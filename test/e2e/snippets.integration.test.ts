@@ -40,7 +40,8 @@ describe("the programs of READMEs and guides", () => {
     server = await startServer({ GOVOICE_DATA_DIR: "memory" })
     tenant = await signUp(makeCall(() => server.url, await readAgreement(server.url)))
     mkdirSync(scratch.path("receipts"))
-    cpSync(join(root, "examples/invoices"), scratch.path("invoices"), { recursive: true })
+    for (const folder of ["invoices", "examples/invoices"])
+      cpSync(join(root, "examples/invoices"), scratch.path(folder), { recursive: true })
   })
   afterAll(async () => {
     await server?.stop()

@@ -11,7 +11,7 @@ const has = (command: string): boolean => spawnSync(command, ["--version"]).erro
 const canPaste = has("bash") && has("curl")
 if (!canPaste) console.warn("SKIPPED: the pages of the roles need bash and curl, which this machine lacks")
 
-const isTour = ({ text }: Block): boolean => text.startsWith("API=")
+const isTour = ({ text }: Block): boolean => text.startsWith("export GOVOICE_URL=")
 const pageOf = (role: string) => blocksOf(`docs/guides/${role}.md`)
 const tour = pageOf("integrators").filter(isTour)
 // The tests have a server of their own.

@@ -7,7 +7,8 @@ import { type RunningServer, startServer } from "../../examples/demo/src/startSe
 
 const root = resolve(import.meta.dirname, "../..")
 
-const tour = /```sh\n(API=[^]*?)```/.exec(readFileSync(join(root, "docs/guides/integrators.md"), "utf8"))?.[1] ?? ""
+const tour =
+  /```sh\n(export GOVOICE_URL=[^]*?)```/.exec(readFileSync(join(root, "docs/guides/integrators.md"), "utf8"))?.[1] ?? ""
 
 const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
 
@@ -22,7 +23,7 @@ describe.skipIf(!canPaste)("the tour of integrators", () => {
   afterAll(() => server.stop())
 
   it("ends with an accepted invoice and its receipt", () => {
-    const script = tour.replace(/^API=.*$/m, `API=${server.url}`)
+    const script = tour.replace(/^export GOVOICE_URL=.*$/m, `export GOVOICE_URL=${server.url}`)
     const { status, stderr, stdout } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
       encoding: "utf8",
       timeout: 120_000

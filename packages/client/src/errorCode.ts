@@ -32,7 +32,7 @@ export type ErrorType =
  * - `idempotency_conflict` (409): This Idempotency-Key was already used for another request. Use a new key for a new invoice.
  * - `invalid_invoice_xml` (422): invoice_xml is missing, is not well-formed XML, exceeds a limit, or fails a document check.
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
- * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available.
+ * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available, unless the invoice is rejected or failed.
  * - `verification_not_available` (404): This invoice has no such QR code. See verification of the invoice.
  * - `pdf_not_available` (404): No PDF is made of this invoice. Download its document instead.
  * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.

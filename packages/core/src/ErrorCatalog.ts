@@ -76,7 +76,7 @@ export const catalog = {
   idempotency_conflict:       row("conflict_error",        409, "Idempotency-Key", false, "This Idempotency-Key was already used for another request. Use a new key for a new invoice."),
   invalid_invoice_xml:        row("validation_error",      422, "invoice_xml", false, "invoice_xml is missing, is not well-formed XML, exceeds a limit, or fails a document check."),
   invalid_sandbox_scenario:   row("invalid_request_error", 400, "Gov-Sandbox-Scenario", false, "The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed."),
-  upo_not_available:          row("invalid_request_error", 404, null, true, "The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available."),
+  upo_not_available:          row("invalid_request_error", 404, null, true, "The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available, unless the invoice is rejected or failed."),
   verification_not_available: row("invalid_request_error", 404, null, false, "This invoice has no such QR code. See verification of the invoice."),
   pdf_not_available:          row("invalid_request_error", 404, null, false, "No PDF is made of this invoice. Download its document instead."),
   rate_limit_exceeded:        row("rate_limit_error",      429, null, true, "Too many requests. Wait for the number of seconds in the Retry-After header."),

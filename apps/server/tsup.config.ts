@@ -129,6 +129,8 @@ export default defineConfig(({ outDir = "dist" }) => ({
     for (const script of ["packDatabase.ts", "packReference.ts"])
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
     cpSync("../../docs/guides", join(outDir, "guides"), { recursive: true, filter: (path) => !path.includes("images") })
+    for (const name of ["Guides.md", "Start.md"])
+      cpSync(join("../../docs/contents", name), join(outDir, "contents", name))
     for (const name of ["TTF/SourceSans3-Regular.ttf", "TTF/SourceSans3-Semibold.ttf"])
       cpSync(join(font, name), join(outDir, "fonts", basename(name)))
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })

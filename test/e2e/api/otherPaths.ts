@@ -1,7 +1,11 @@
 /** Paths outside the API. */
+import { globSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { catalog } from "../support/agreement.ts"
 import { type ApiSuite, codeOf, record } from "./suite.ts"
+
+const folder = join(import.meta.dirname, "../../../docs/guides")
 
 /** Registers the tests. */
 export const testOtherPaths = (api: ApiSuite): void => {
@@ -30,16 +34,25 @@ export const testOtherPaths = (api: ApiSuite): void => {
       assert.strictEqual(html.headers.get("vary"), "Accept")
       assert.match(html.text, /<h1 id="invalid_invoice_xml"><code>invalid_invoice_xml<\/code><\/h1>/)
       assert.include(html.text, '<a href="/docs/guides/checking-invoices">Checking invoices</a>')
-      for (const path of ["/docs/errors/nope", "/docs/errors/toString", "/docs/errors/", "/docs/errors"]) {
+      const list = await fetch(`${api.server.url}/docs/errors`, { redirect: "manual" })
+      assert.strictEqual(list.headers.get("location"), "/docs/guides/errors")
+      assert.strictEqual(codeOf(await call("GET", "/docs/errors/")), "not_found")
+      for (const path of ["/docs/errors/nope", "/docs/errors/toString", "/docs/nope"]) {
         assert.strictEqual(codeOf(await call("GET", path)), "not_found", path)
+        const page = await fetch(`${api.server.url}${path}`, { headers: { accept: "text/html" } })
+        assert.strictEqual(page.status, 404)
+        assert.include(await page.text(), "Page not found</h1>", path)
       }
     })
 
     it("serve the guides, to which the reference leads", async () => {
       assert.include((await call("GET", "/docs")).text, '<a href="/docs/guides">Guides</a>')
       const contents = await call("GET", "/docs/guides")
-      const guides = Array.from(contents.text.matchAll(/<li><a href="([^"]+)">/g), ([, path]) => path!)
-      assert.isAbove(guides.length, 15)
+      const guides = Array.from(contents.text.matchAll(/<a href="(\/docs\/guides\/[^"]+)">/g), ([, path]) => path!)
+      assert.sameMembers(
+        guides,
+        globSync("*.md", { cwd: folder }).map((file) => `/docs/guides/${file.replace(".md", "")}`)
+      )
       for (const path of guides) {
         const page = await call("GET", path)
         assert.strictEqual(page.status, 200, path)

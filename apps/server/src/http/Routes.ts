@@ -25,6 +25,7 @@ const operational = [
   "/readyz",
   "/openapi.json",
   "/docs",
+  "/docs/errors",
   "/docs/errors/:code",
   "/docs/guides",
   "/docs/guides/:name",

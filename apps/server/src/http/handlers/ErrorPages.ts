@@ -1,25 +1,22 @@
 /** Serves the documentation page of each error code at `/docs/errors/{code}`: HTML for browsers, text otherwise. */
-import { CurrentRequestId } from "@govoice/api"
-import { Effect } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as Responses from "../Responses.ts"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import pages from "./errorPages.json" with { type: "json" }
-import { loadMarkdownPage } from "./Guides.ts"
+import { loadMarkdownPage, notFound, vary, wantsHtml } from "./Guides.ts"
 
 const texts = new Map(Object.entries(pages))
 
-const vary = { vary: "Accept" }
+// The list of the codes is in their guide.
+const list = HttpRouter.add("GET", "/docs/errors", HttpServerResponse.redirect("/docs/guides/errors"))
 
-/** Adds the route. The pages are generated from `docs/errors`. */
-export const layer = HttpRouter.add(
+const page = HttpRouter.add(
   "GET",
   "/docs/errors/:code",
   Effect.gen(function* () {
     const { code = "" } = yield* HttpRouter.params
     const text = texts.get(code)
-    if (text === undefined) return Responses.problem("not_found", yield* CurrentRequestId)
-    const { headers } = yield* HttpServerRequest.HttpServerRequest
-    if (headers["accept"]?.includes("text/html") !== true)
+    if (text === undefined) return yield* notFound
+    if (!(yield* wantsHtml))
       return HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8", headers: vary })
     const page = yield* loadMarkdownPage
     return HttpServerResponse.text(page.make(text, "errors"), {
@@ -28,3 +25,6 @@ export const layer = HttpRouter.add(
     })
   })
 )
+
+/** Adds the routes. The pages are generated from `docs/errors`. */
+export const layer = Layer.mergeAll(list, page)

@@ -1,8 +1,14 @@
 /**
- * Draws the diagrams of the guides while the site is built: as SVG in the color of the text around them, so that they
- * fit light and dark pages and need no script in the browser. Graphviz decides where boxes and arrows stand.
+ * Draws the diagrams of the guides as SVG in the color of the text around them, so that they fit light and dark pages and
+ * need no script in the browser. Graphviz decides where boxes and arrows stand. The site draws while it is built; the server
+ * serves those of a file, because its build has no Graphviz.
+ *
+ *     node --conditions=source docs/drawing.ts            updates the file
+ *     node --conditions=source docs/drawing.ts --check    fails if the file is not current
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 
 const graphviz = await Graphviz.load()
 
@@ -100,9 +106,34 @@ const drawFlow = (source: string): string => {
   return `<figure class="drawing">${svg({ arrows, boxes: boxesOf(source) }, label)}</figure>`
 }
 
+const draw = (diagram: string): string => (diagram.startsWith("flowchart LR\n") ? drawFlow : drawStates)(diagram)
+
 /** Returns the page with its Mermaid diagrams drawn. */
 export const drawDiagrams = (html: string): string =>
   html.replaceAll(
-    /<pre><code class="mermaid">(stateDiagram-v2|flowchart LR)\n([^]*?)<\/code>[^]*?<\/pre>/g,
-    (_, kind: string, source: string) => (kind === "flowchart LR" ? drawFlow : drawStates)(unescape(source))
+    /<pre><code class="mermaid">((?:stateDiagram-v2|flowchart LR)\n[^]*?)<\/code>[^]*?<\/pre>/g,
+    (_, diagram: string) => draw(unescape(diagram))
   )
+
+/** Path of the file from which the server serves them. */
+export const path = join(import.meta.dirname, "../apps/server/src/http/handlers/drawings.json")
+
+/** Returns the contents of the file: the drawings of the guides by their Mermaid source. */
+export const file = (): string => {
+  const guides = globSync("guides/*.md", { cwd: import.meta.dirname }).sort()
+  const drawings = guides.flatMap((guide) =>
+    Array.from(
+      readFileSync(join(import.meta.dirname, guide), "utf8").matchAll(/^```mermaid\n([^]*?)\n```$/gm),
+      ([, diagram]) => [diagram!, draw(diagram!)] as const
+    )
+  )
+  return `${JSON.stringify(Object.fromEntries(drawings), null, 2)}\n`
+}
+
+if (import.meta.main) {
+  const isCurrent = readFileSync(path, { encoding: "utf8", flag: "a+" }) === file()
+  if (process.argv.includes("--check")) {
+    if (!isCurrent) console.error("drawings.json is not current: run docs/drawing.ts")
+    process.exitCode = isCurrent ? 0 : 1
+  } else if (!isCurrent) writeFileSync(path, file())
+}

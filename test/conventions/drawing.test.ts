@@ -1,8 +1,8 @@
-/** The diagrams of the guides, as the site draws them. */
+/** The diagrams of the guides, as the site and the server show them. */
 import { globSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
-import { drawDiagrams } from "../../docs/drawing.ts"
+import { drawDiagrams, file, path } from "../../docs/drawing.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 
@@ -27,6 +27,10 @@ const boxesOf = (source: string): ReadonlyArray<string> => [
 ]
 
 describe("The drawings of the site", () => {
+  it("are those of the server", () => {
+    assert.strictEqual(readFileSync(path, "utf8"), file(), "run docs/drawing.ts")
+  })
+
   it("replace every Mermaid diagram of the guides", () => {
     assert.isAtLeast(diagrams.length, 2)
     for (const { page, source } of diagrams) {

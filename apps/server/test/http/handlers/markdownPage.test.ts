@@ -15,6 +15,11 @@ describe("a page of Markdown", () => {
       "<details>\n<summary>PHP</summary>\n\nText\n\n</details>",
       "<details>\n<summary>PHP</summary><p>Text</p>\n</details>"
     ],
+    ["```text\nA message\n```", '<pre class="text" tabindex="0"><code>A message</code></pre>'],
+    [
+      "| a | b | c |\n| - | - | - |\n| 1 | 2 | 3 |",
+      '<div class="table wide" tabindex="0"><table role="table"><thead role="rowgroup"><tr role="row"><th role="columnheader">a</th><th role="columnheader">b</th><th role="columnheader">c</th></tr></thead><tbody role="rowgroup"><tr role="row"><td role="cell" data-label="a">1</td><td role="cell" data-label="b">2</td><td role="cell" data-label="c">3</td></tr></tbody></table></div>'
+    ],
     ["![a picture](images/a.png)", "<p></p>"],
     [
       "| a | b |\n| - | - |\n| `x\\|y` | 2 |",
@@ -44,6 +49,12 @@ describe("a page of Markdown", () => {
 
   it("takes links of the pages of errors from their folder", () => {
     assert.strictEqual(mainOf("[a](not_found.md)", "errors"), '<p><a href="/docs/errors/not_found">a</a></p>')
+  })
+
+  it("shows the diagrams of a guide as drawings", () => {
+    const html = mainOf(readFileSync(join(import.meta.dirname, "../../../../../docs/guides/concepts.md"), "utf8"))
+    assert.lengthOf(html.match(/<figure class="drawing"><svg /g)!, 2)
+    assert.notInclude(html, "stateDiagram")
   })
 
   it("leaves nothing of the language of a guide or an error behind", () => {

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiScalar, type OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
+import { loadMarkdownPage } from "./Guides.ts"
 
 /** The place of the page: a server, or a site of files without a server. */
 export interface Place {
@@ -35,7 +36,9 @@ const configuration = {
     --scalar-font: system-ui, sans-serif;
     --scalar-font-code: ui-monospace, monospace;
   }
-  a[href*="scalar.com"] { display: none; }`
+  a[href*="scalar.com"] { display: none; }
+  /* There are no such libraries. */
+  .scalar-reference-intro-clients { display: none; }`
 }
 
 // The viewer is the first script of the page that Effect makes; its module is not exported.
@@ -80,6 +83,7 @@ const policyOf = (scripts: ReadonlyArray<string>): string =>
     // The viewer inserts its styles at run time.
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
+    "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -89,14 +93,18 @@ const policyOf = (scripts: ReadonlyArray<string>): string =>
 /** Makes the page of a document, and its content security policy. */
 export const make = Effect.fnUntraced(function* (document: OpenApi.OpenAPISpec, place: Place = server) {
   const viewer = yield* readViewer
+  const { navigation, navigationStyle } = yield* loadMarkdownPage
   const settings = { ...configuration, favicon: place.icon, hideTestRequestButton: place.home !== undefined }
   const start = `Scalar.createApiReference("#reference", ${inScript({ ...settings, content: withExamples(document) })})`
   const policy = policyOf([viewer, start])
   // A page cannot say who frames it: browsers ignore that directive outside of headers.
   const inPage = policy.replace("; frame-ancestors 'none'", "")
   const ofSite = place.home === undefined ? "" : `<meta http-equiv="content-security-policy" content="${inPage}">\n`
-  const [home, label] = place.home === undefined ? ["/docs/guides", "Guides"] : [place.home, "Documentation"]
-  const back = `<p style="margin: 1rem; font: 1rem system-ui"><a href="${home}">${label}</a></p>\n`
+  // The site has its typeface elsewhere.
+  const head =
+    place.home === undefined
+      ? `<style>:root{color-scheme:light dark}${navigationStyle}</style>\n${navigation}\n`
+      : `<p style="margin: 1rem; font: 1rem system-ui"><a href="${place.home}">Documentation</a></p>\n`
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -106,7 +114,7 @@ ${ofSite}<meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="${place.icon}" type="image/svg+xml">
 </head>
 <body>
-${back}<div id="reference"></div>
+${head}<div id="reference"></div>
 <noscript>The reference needs JavaScript. The document is at <a href="${place.document}">${place.document}</a>.</noscript>
 <script>${viewer}</script>
 <script>${start}</script>

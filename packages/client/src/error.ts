@@ -149,7 +149,8 @@ export class AbortedError extends GovoiceError {
 }
 
 /**
- * The response does not have the form that the API defines. The message names the member at fault, not its value.
+ * The response does not have the form that the API defines, or is larger than any of the API: 64 MiB, 1 MiB for an error. The
+ * message names the member at fault, not its value.
  *
  * @category errors
  * @since 0.1.0

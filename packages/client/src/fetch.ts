@@ -71,6 +71,8 @@ export interface FetchResponse {
   readonly ok: boolean
   readonly status: number
   readonly headers: ResponseHeaders
+  /** Where it is a `ReadableStream`, it is read instead of the methods, up to a limit. */
+  readonly body?: unknown
   text(): Promise<string>
   arrayBuffer(): Promise<ArrayBuffer>
 }

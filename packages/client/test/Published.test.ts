@@ -38,22 +38,22 @@ const oneGet = `
   export const show = (options, id) => getInvoice(createConnection(options), id)`
 
 describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
-  it("has at most 2.75 KB for one GET", () => {
-    assert.isAtMost(gzipped(oneGet), 2.75 * 1024)
+  it("has at most 3 KB for one GET", () => {
+    assert.isAtMost(gzipped(oneGet), 3 * 1024)
   })
 
-  it("has at most 4,650 bytes for createClient and the guards", () => {
-    assert.isAtMost(gzipped('export { createClient, isApiError, isGovoiceError } from "./index.js"'), 4650)
+  it("has at most 4,900 bytes for createClient and the guards", () => {
+    assert.isAtMost(gzipped('export { createClient, isApiError, isGovoiceError } from "./index.js"'), 4900)
   })
 
   // A tenth of it is `internal/schemas.ts`.
-  it("has at most 6.25 KB for all exports", () => {
-    assert.isAtMost(gzipped('export * from "./index.js"'), 6.25 * 1024)
+  it("has at most 6.5 KB for all exports", () => {
+    assert.isAtMost(gzipped('export * from "./index.js"'), 6.5 * 1024)
   })
 
-  it("has at most 16,075 bytes for /effect, including effect", () => {
+  it("has at most 16,350 bytes for /effect, including effect", () => {
     const contents = 'export * from "./effect.js"\nexport { runPromise } from "effect/Effect"'
-    assert.isAtMost(gzipped(contents), 16_075)
+    assert.isAtMost(gzipped(contents), 16_350)
   })
 
   // Names the import at fault, which a size alone does not.

@@ -9,6 +9,7 @@ import type { CallOptions, ConnectionOptions, RequestInfo } from "../options.ts"
 import { assertMatches, assertSet } from "./checkOptions.ts"
 import { callHook } from "./callHook.ts"
 import { check, parse } from "./decode.ts"
+import { readBody } from "./readBody.ts"
 import { readError } from "./readError.ts"
 import { withTimeout } from "./withTimeout.ts"
 
@@ -106,7 +107,7 @@ export const createTransport = (
       const credential = authorize()
       info.attempts++
       void callHook(options.onRequest, { ...info })
-      const response = await (options.fetch ?? fetch)(info.url, {
+      const head = await (options.fetch ?? fetch)(info.url, {
         method,
         ...parts,
         headers: { ...parts?.headers, ...(credential && { authorization: `Bearer ${credential}` }) },
@@ -115,9 +116,10 @@ export const createTransport = (
         ...(typeof Request !== "undefined" && "cache" in Request.prototype && { cache: "no-store" as const }),
         signal
       })
-      turn?.read(response.headers)
-      info.requestId = response.headers.get("request-id") || undefined
-      void callHook(options.onResponse, { ...info, status: response.status, headers: response.headers })
+      turn?.read(head.headers)
+      info.requestId = head.headers.get("request-id") || undefined
+      void callHook(options.onResponse, { ...info, status: head.status, headers: head.headers })
+      const response = await readBody(head)
       if (response.ok)
         return typeof answer === "string" ? (check(answer, parse(await response.text())) as never) : answer(response)
       const error = await readError(response, credential, base)

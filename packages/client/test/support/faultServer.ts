@@ -6,10 +6,16 @@
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { pipeline, Readable } from "node:stream"
 import type { Answer, ArrivedRequest } from "./scenarios.ts"
 
 export interface FaultServer extends AsyncDisposable {
   readonly origin: string
+}
+
+/** The chunks of a body without end. */
+export function* repeated<A>(chunk: A): Generator<A, never> {
+  for (;;) yield chunk
 }
 
 const answerWith = (response: ServerResponse, answer: Answer): void => {
@@ -21,9 +27,13 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
     "request-id": "req_01m7q5cqg0e6786ptds43fm4k3",
     ...(retryAfterDateMs === undefined ? {} : { "retry-after": new Date(Date.now() + retryAfterDateMs).toUTCString() }),
     // Larger than the body.
-    ...(ends === undefined ? {} : { "content-length": "100000" }),
+    ...(ends === undefined || ends === "never" ? {} : { "content-length": "100000" }),
     ...headers
   })
+  if (ends === "never") {
+    pipeline(Readable.from(repeated(body)), response, () => {})
+    return
+  }
   response.write(answer.bytes === undefined ? body : Uint8Array.from(answer.bytes))
   if (ends === undefined) response.end()
   if (ends === "reset within the body") setTimeout(() => response.socket?.destroy(), 50)

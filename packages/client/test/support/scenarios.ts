@@ -20,7 +20,12 @@ export interface Answer {
   /** Adds a `Retry-After` with the date in so many milliseconds. */
   readonly retryAfterDateMs?: number
   /** The fault at the end of the response. */
-  readonly ends?: "reset before the head" | "hang before the head" | "reset within the body" | "hang within the body"
+  readonly ends?:
+    | "reset before the head"
+    | "hang before the head"
+    | "reset within the body"
+    | "hang within the body"
+    | "never"
 }
 
 /** A recorded request. */
@@ -404,6 +409,13 @@ export const scenarios: ReadonlyArray<Scenario> = [
     },
     requests: [GET]
   })),
+  {
+    name: "fails with DecodeError for an error without end",
+    answers: [{ status: 500, body: " ".repeat(10_000), ends: "never" }],
+    call: get,
+    rejects: { _tag: "DecodeError", attempts: 1, requestId },
+    requests: [GET]
+  },
   ...["null", "[]", '"queued"', '""', "42", "{}", '{"id":"inv_1","object":"invoice"}'].map((body): Scenario => ({
     name: `fails with DecodeError for the JSON ${body}`,
     answers: [{ body }],

@@ -68,7 +68,7 @@ export const maxExamined = 5000
 
 /** The columns of a page beside those of the record. A page without records has one row, without those of the record. */
 export interface Examined {
-  /** The identifier of the last examined record, or `null` if fewer than `maxExamined` were left. */
+  /** The identifier of the last examined record, or `null` if no more are left. */
   readonly last_examined: string | null
 }
 

@@ -5,11 +5,13 @@ import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { column } from "../database/Arrays.ts"
+import * as Database from "../database/Database.ts"
 import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
 import * as Replica from "../database/Replica.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as Batcher from "../jobs/Batcher.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../deliveries/EventOutbox.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
@@ -76,11 +78,9 @@ export class Invoices extends Context.Service<
 const isIndexed = (status: InvoiceState.Status): boolean =>
   status === "retrying" || status === "rejected" || status === "failed"
 
-// Metadata has up to 27 KB, and is parsed for each examined invoice.
+// Metadata has up to 150 KB of JSON, and is parsed for each examined invoice.
 const maxParsed = 1000
-
-const examinedBy = (metadata: InvoiceFilter["metadata"]): number =>
-  metadata === undefined ? Page.maxExamined : maxParsed
+const maxParsedBytes = 4_000_000
 
 interface LookUp {
   readonly scope: InvoiceScope
@@ -90,7 +90,7 @@ interface LookUp {
 const batches = { atOnce: 2, atMost: 32 }
 
 /** Provides `Invoices` from a migrated database. */
-export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<Invoices, never, Database.Shared | SqlClient.SqlClient> = Layer.effect(
   Invoices,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -98,6 +98,18 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     const settledTime = yield* SettledInvoices.makeTime
     const lateRead = yield* Replica.LateRead
     const recordColumns = sql.literal(columns)
+    const isShared = yield* Database.Shared
+
+    // The embedded database works on the event loop: after a statement that parses much, others have as much of its time.
+    const withPause = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      isShared
+        ? statement
+        : Effect.flatMap(MonotonicTime.now, (startedAt) =>
+            Effect.ensuring(
+              statement,
+              Effect.flatMap(MonotonicTime.now, (now) => Effect.sleep(now - startedAt))
+            )
+          )
 
     const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
       mode === undefined
@@ -190,7 +202,11 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     // subquery, whose value it does not know, it expects a tenth of the rows.
     const selectExamined = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
       const { metadata, mode, status } = filter
-      const order = page.isAscending === true ? sql`organization_id DESC, id ASC` : sql`organization_id ASC, id DESC`
+      const maxExamined = metadata === undefined ? Page.maxExamined : maxParsed
+      const [order, last, isUpTo] =
+        page.isAscending === true
+          ? [sql`organization_id DESC, id ASC`, sql`max(id)`, sql`<=`]
+          : [sql`organization_id ASC, id DESC`, sql`min(id)`, sql`>=`]
       const named = selectNamed(filter)
       const conditions = sql`${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}`
       const examined =
@@ -202,18 +218,36 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
           : sql`EXISTS (
               SELECT FROM invoices WHERE invoices.id = examined.id ${conditions} ${saysOfDocument(filter)} OFFSET 0
             )`
+      const bytes =
+        named === undefined
+          ? sql`octet_length(metadata::text)`
+          : sql`(SELECT octet_length(metadata::text) FROM invoices WHERE invoices.id = examined.id)`
+      // In the order of the page, so that the sum ends with the first invoice that reaches the limit.
+      const lastParsed = sql`
+        SELECT id FROM (
+          SELECT organization_id, id, sum(${bytes}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes FROM examined
+        ) AS parsed
+        WHERE bytes >= ${maxParsedBytes}::int ORDER BY ${order} LIMIT 1
+      `
       return sql<InvoiceRow & Page.Examined>`
         WITH examined AS MATERIALIZED (
           ${examined}
           WHERE organization_id = ANY (ARRAY[${organizationId}])
             ${named === undefined && status !== undefined && isIndexed(status) ? isStatus(status) : sql``}
             ${Page.bounds(sql, page)}
-          ORDER BY ${order} LIMIT (SELECT ${examinedBy(metadata)}::int)
+          ORDER BY ${order} LIMIT (SELECT ${maxExamined}::int)
+        ), examination AS MATERIALIZED (
+          SELECT coalesce(
+            (${metadata === undefined ? sql`NULL` : lastParsed}),
+            (SELECT CASE count(*) WHEN ${maxExamined}::int THEN ${last} END FROM examined)
+          ) AS last_examined
         ), found AS MATERIALIZED (
-          SELECT id FROM examined WHERE ${isWanted} ORDER BY ${order} LIMIT ${page.limit + 1}
+          SELECT id FROM examined
+          WHERE coalesce(id ${isUpTo} (SELECT last_examined FROM examination), true) AND ${isWanted}
+          ORDER BY ${order} LIMIT ${page.limit + 1}
         )
         SELECT last_examined, record.*
-        FROM (SELECT CASE count(*) WHEN ${examinedBy(metadata)}::int THEN ${page.isAscending === true ? sql`max(id)` : sql`min(id)`} END AS last_examined FROM examined) AS examination
+        FROM examination
         LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
         ORDER BY id ${orderOf(page)}
       `
@@ -245,7 +279,9 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         filter.mayBeLate === true && !isOne && filter.isSettled !== true ? lateRead : (statement) => statement
       const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
       if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
-        return Page.fromExamined(yield* Effect.orDie(run(selectExamined(organizationId, filter, page))), page, toApi)
+        const examining = run(selectExamined(organizationId, filter, page))
+        const rows = yield* Effect.orDie(metadata === undefined ? examining : withPause(examining))
+        return Page.fromExamined(rows, page, toApi)
       }
       return Page.fromRows(yield* Effect.orDie(run(selectPage(organizationId, filter, page))), page, toApi)
     })

@@ -1,10 +1,10 @@
 /**
  * The filters by what a person knows of an invoice: each reads the entries of one index that it names, whether the tables have
- * statistics or not, and its pages contain all of its records.
+ * statistics or not, and its pages contain all of its records. A page of large metadata parses a part of them.
  */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { Effect, Layer } from "effect"
+import { Clock, type Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxExamined } from "../../src/database/Page.ts"
 import * as Invoices from "../../src/invoices/Invoices.ts"
@@ -55,6 +55,7 @@ const store = Effect.fnUntraced(function* (count: number) {
 
 const database = Invoices.layer.pipe(Layer.provideMerge(TestDatabase.layerPostgres))
 
+const idOf = (n: number) => `inv_0${String(n).padStart(25, "0")}`
 const numberOf = (id: string) => Number(id.slice("inv_".length))
 
 const filters: ReadonlyArray<readonly [filter: Invoices.InvoiceFilter, index: string]> = [
@@ -154,3 +155,85 @@ layer(database, { excludeTestServices: true })("lists of invoices by what a pers
     })
   )
 })
+
+// The largest metadata. That of 27 invoices is the first with 4 MB.
+const storeLarge = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* fixtures.clear
+  const organizationId = yield* fixtures.organization
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`
+        INSERT INTO invoices
+          (id, organization_id, created_at, updated_at, completed_at, mode, status, scenario, official_number, metadata, document)
+        SELECT 'inv_0' || lpad(n::text, 25, '0'), ${organizationId}, to_timestamp(n), to_timestamp(n), now(), 'test', 'accepted',
+               'accepted', n, json_build_object('order', (n % 20)::text, 'note', repeat('x', 150000)),
+               json_build_object('seller', json_build_object('tax_id', ${seller}::text))
+        FROM generate_series(1, 60) AS n
+      `
+      yield* sql`
+        INSERT INTO invoice_documents (invoice_id, organization_id, xml, sha256, seller_nip, form_code)
+        SELECT id, organization_id, '<Faktura/>', sha256('<Faktura/>'), ${seller}, 'FA (3)' FROM invoices
+      `
+    })
+  )
+  return organizationId
+})
+
+for (const { name, layer: layerDatabase } of TestDatabase.databases) {
+  layer(Layer.provideMerge(Invoices.layer, layerDatabase), { excludeTestServices: true })(
+    `lists of invoices with large metadata (${name})`,
+    (it) => {
+      it.effect("parse 4 MB for a page, and have pages that contain all of their records, in either order", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const organizationId = yield* storeLarge
+          const { list } = yield* Invoices.Invoices
+          for (const filter of [{ metadata: { order: "7" } }, { metadata: { order: "7" }, sellerTaxId: seller }]) {
+            for (const isAscending of [false, true]) {
+              const [last, next] = isAscending ? [27, 28] : [34, 33]
+              // Postgres fails to parse it.
+              yield* sql`UPDATE invoices SET metadata = '{"order":"\\u0000"}' WHERE id = ${idOf(next)}`
+              const page = { limit: 50, after: undefined, isAscending }
+              const first = yield* list(organizationId, filter, page)
+              assert.deepInclude(first, { hasMore: true, continueAfter: idOf(last) })
+              yield* sql`UPDATE invoices SET metadata = '{}' WHERE id = ${idOf(next)}`
+
+              const found = [...first.records]
+              let after: string | undefined = first.continueAfter
+              while (after !== undefined) {
+                const { continueAfter, records } = yield* list(organizationId, filter, { ...page, after })
+                found.push(...records)
+                after = continueAfter
+              }
+              const numbers = found.map(({ id }) => numberOf(id))
+              assert.deepStrictEqual(numbers, isAscending ? [7, 27, 47] : [47, 27, 7])
+            }
+          }
+        })
+      )
+
+      it.effect("pause on the embedded database, which works on the event loop", () =>
+        Effect.gen(function* () {
+          const organizationId = yield* storeLarge
+          const { list } = yield* Invoices.Invoices
+          const clock = yield* Clock.Clock
+          let pauses = 0
+          const counting = Object.assign(Object.create(clock) as Clock.Clock, {
+            sleep: (duration: Duration.Duration) => {
+              pauses++
+              return clock.sleep(duration)
+            }
+          })
+          yield* Effect.provideService(
+            list(organizationId, { metadata: { order: "7" } }, firstPage),
+            Clock.Clock,
+            counting
+          )
+          assert.strictEqual(pauses, name === "embedded" ? 1 : 0)
+        })
+      )
+    }
+  )
+}

@@ -3,7 +3,11 @@
  *
  * The lock is a file that names its holder: host, process, and start time of the process. A process id is compared only within
  * its namespace, which boot id and PID namespace identify: there, the lock of a process that is gone is free at once. Anywhere
- * else, such as in another container on the same volume, it is free when the file was not touched for a while.
+ * else, such as in another container on the same volume, it is free when the file was not touched while this process watched it.
+ * Its age says nothing: another clock wrote it.
+ *
+ * A holder that is suspended for so long loses its lock, and cannot know when it goes on. So it looks at the lock before each
+ * change of the directory.
  */
 import { Data, Effect, Result, Schedule, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -21,6 +25,7 @@ import {
 } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as DataDirectory from "../settings/DataDirectory.ts"
 import type { DeploymentError } from "../settings/DeploymentError.ts"
 
@@ -45,7 +50,7 @@ interface Holder {
   readonly token: string
 }
 
-const touchEvery = "5 seconds"
+const touchEveryMs = 5000
 const staleLockMs = 20_000
 
 // Process numbers are reused. The 22nd field of the file is the start time (proc(5)).
@@ -91,40 +96,42 @@ export const pidNamespace = (): string =>
 
 const isComparable = ({ host, namespace }: Holder): boolean => host === hostname() && namespace === pidNamespace()
 
-const touchedAt = (path: string): number =>
-  Result.getOrElse(
-    Result.try(() => statSync(path).mtimeMs),
-    () => 0
-  )
-
-const isTouched = (path: string): boolean => Date.now() - touchedAt(path) < staleLockMs
-
 const isRunning = ({ pid, startTime }: Holder): boolean =>
   pid !== process.pid && exists(pid) && processStartTime(pid) === startTime
 
-/**
- * Whether the holder still runs. A container that is restarted after a crash has the host name of the old one and another
- * namespace: it waits until the file is touched, or was not for long enough.
- */
-const isAlive = Effect.fnUntraced(function* (path: string, holder: Holder) {
-  if (isComparable(holder)) return isRunning(holder)
-  if (holder.host !== hostname()) return isTouched(path)
-  const before = touchedAt(path)
-  if (isTouched(path)) {
-    yield* Effect.logWarning(`Data directory is locked by another container; waiting up to ${staleLockMs} ms`)
-  }
-  while (isTouched(path)) {
-    if (touchedAt(path) !== before) return true
+const placeOf = (holder: Holder): string =>
+  isComparable(holder) ? "" : holder.host === hostname() ? " of another container" : ` on ${holder.host}`
+
+const describe = (holder: Holder): string => `process ${holder.pid}${placeOf(holder)}`
+
+/** Changes with each touch, and with the holder. */
+const lastTouch = (path: string): string | undefined => {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.ino} ${stats.mtimeNs}`
+}
+
+/** Watches a lock until it is touched, or removed, or was not touched for so long that its holder does not run. */
+const isTouched = Effect.fnUntraced(function* (path: string, holder: Holder) {
+  yield* Effect.logWarning(
+    `The data directory is locked by ${describe(holder)}; waiting up to ${staleLockMs / 1000} s to see whether it runs`
+  )
+  const before = lastTouch(path)
+  const startedMs = yield* MonotonicTime.now
+  while (true) {
+    // Asked before the look: this process can be suspended, too.
+    const isOver = (yield* MonotonicTime.now) - startedMs >= staleLockMs
+    const touch = lastTouch(path)
+    if (touch !== before) return touch !== undefined
+    if (isOver) return false
     yield* Effect.sleep("250 millis")
   }
-  return false
 })
 
-const inUse = (dataDir: string, holder: Holder) => {
-  const { host, pid } = holder
-  const where = isComparable(holder) ? "" : host === hostname() ? " of another container" : ` on ${host}`
-  return new DataDirInUse({ dataDir, holder: `process ${pid}${where}` })
-}
+/** Whether the holder still runs. */
+const isAlive = (path: string, holder: Holder): Effect.Effect<boolean> =>
+  isComparable(holder) ? Effect.sync(() => isRunning(holder)) : isTouched(path, holder)
+
+const inUse = (dataDir: string, holder: Holder) => new DataDirInUse({ dataDir, holder: describe(holder) })
 
 const ensureDirectory = (dataDir: string): Effect.Effect<void, DeploymentError> =>
   Effect.try({
@@ -158,18 +165,69 @@ const assertReadable = (path: string): Effect.Effect<void, DeploymentError> =>
 
 const isDraft = (name: string): boolean => /^(?:lock|secrets)\.json\.[0-9a-f]{12,16}$/.test(name)
 
-/** Removes drafts of files that killed processes left. A process that starts now has written its own just before. */
+// A process that starts now has written its own just before.
+const isOld = (path: string): boolean => Date.now() - statSync(path).mtimeMs >= staleLockMs
+
+/** Removes drafts of files that killed processes left. */
 const removeDrafts = (dataDir: string): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const path of readdirSync(dataDir)
       .filter(isDraft)
       .map((name) => join(dataDir, name))) {
-      if (!isTouched(path)) rmSync(path, { force: true })
+      if (isOld(path)) rmSync(path, { force: true })
     }
   }).pipe(Effect.ignoreCause)
 
-/** Locks a data directory, which it creates if necessary, for as long as the scope lasts. */
-export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | DeploymentError, Scope.Scope> =>
+/** Identifies the file at a path, touched or not. Another file can get its number, but not its birth. */
+const identityOf = (path: string): string | undefined => {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.dev} ${stats.ino} ${stats.birthtimeNs}`
+}
+
+/** Ends the process, which must not change the directory any more. */
+const end = (dataDir: string, holder: Holder | undefined): never => {
+  const reason =
+    holder === undefined
+      ? `The lock of ${dataDir} was removed`
+      : `${dataDir} was taken over by ${describe(holder)}, because this process did not touch its lock for ${staleLockMs / 1000} s, as while it is suspended`
+  process.stderr.write(`${reason}. This process ends. What was accepted is stored.\n`)
+  process.exit(1)
+}
+
+/**
+ * Makes the check of a lock that this process has. It ends the process if the lock is another one's now, and touches the file
+ * when that is due, so that a holder whose statement takes long keeps its lock.
+ */
+const makeCheck = (dataDir: string, path: string, { token }: Holder): (() => void) => {
+  const identity = identityOf(path)
+  let touchedMs = -Infinity
+
+  const isHeld = (): boolean => {
+    try {
+      return (JSON.parse(readFileSync(path, "utf8")) as Partial<Holder>).token === token
+    } catch {
+      // A process may have no descriptor left to open the file with.
+      return identityOf(path) === identity
+    }
+  }
+
+  return () => {
+    const isDue = performance.now() - touchedMs >= touchEveryMs
+    // Network file systems answer from memory which file it is, and ask the server when it is opened. After a pause, touching is due.
+    if (!isDue && identityOf(path) === identity) return
+    if (!isHeld()) end(dataDir, read(path))
+    if (!isDue) return
+    touchedMs = performance.now()
+    // A lock that cannot be touched is held until another process takes it.
+    Result.try(() => utimesSync(path, new Date(), new Date()))
+  }
+}
+
+/**
+ * Locks a data directory, which it creates if necessary, for as long as the scope lasts. Returns what has to be called before each
+ * change of the directory, which ends the process if the lock was lost.
+ */
+export const acquire = (dataDir: string): Effect.Effect<() => void, DataDirInUse | DeploymentError, Scope.Scope> =>
   Effect.gen(function* () {
     const path = join(dataDir, "lock.json")
     const token = randomBytes(8).toString("hex")
@@ -190,15 +248,13 @@ export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | Dep
       Effect.sync(() => read(path)?.token === token && rmSync(path))
     )
 
-    // Of two that write at once, the later one has the lock.
+    // Of two that write at once, the later one has the lock. A former holder that has just checked its lock finishes its change.
     yield* Effect.sleep("50 millis")
+    const check = makeCheck(dataDir, path, self)
     const after = read(path)
     if (after !== undefined && after.token !== token) return yield* inUse(dataDir, after)
     yield* removeDrafts(dataDir)
 
-    yield* Effect.sync(() => utimesSync(path, new Date(), new Date())).pipe(
-      Effect.ignoreCause,
-      Effect.repeat(Schedule.spaced(touchEvery)),
-      Effect.forkScoped
-    )
+    yield* Effect.sync(check).pipe(Effect.ignoreCause, Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)
+    return check
   })

@@ -11,6 +11,8 @@ import { join } from "node:path"
 
 const othersRights = 0o077
 
+type Operations = Record<string, (...args: ReadonlyArray<never>) => unknown>
+
 /** The members of Emscripten's NODEFS in use, which its types do not describe. */
 interface NodeFileSystem {
   readonly node_ops: {
@@ -21,7 +23,21 @@ interface NodeFileSystem {
   readonly tryFSOperation: <A>(operation: () => A) => A
 }
 
-const patch = ({ node_ops, stream_ops, tryFSOperation }: NodeFileSystem): void => {
+const changes = ["fsync", "mknod", "rename", "rmdir", "setattr", "symlink", "unlink", "write"]
+
+/** Has a function called before each change of a file. */
+const watch = (operations: Operations, beforeChange: () => void): void => {
+  for (const name of changes) {
+    const change = operations[name]
+    if (change === undefined) continue
+    operations[name] = (...args) => {
+      beforeChange()
+      return change(...args)
+    }
+  }
+}
+
+const patch = ({ node_ops, stream_ops, tryFSOperation }: NodeFileSystem, beforeChange: () => void): void => {
   const { mknod, setattr } = node_ops
   node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, mode & ~othersRights, device)
   node_ops.setattr = (node, attributes) => {
@@ -32,15 +48,23 @@ const patch = ({ node_ops, stream_ops, tryFSOperation }: NodeFileSystem): void =
     tryFSOperation(() => fsyncSync(nfd))
     return 0
   }
+  for (const operations of [node_ops, stream_ops]) watch(operations, () => tryFSOperation(beforeChange))
 }
 
 type Options = Parameters<NodeFS["init"]>[1]
 
-/** Files below one directory. */
+/** Files below one directory. `beforeChange` is called before each change of one. */
 export class DurableNodeFS extends NodeFS {
+  private readonly beforeChange: () => void
+
+  constructor(directory: string, beforeChange: () => void) {
+    super(directory)
+    this.beforeChange = beforeChange
+  }
+
   override async init(database: PGlite, options: Options): Promise<{ emscriptenOpts: Options }> {
     const { emscriptenOpts } = await super.init(database, options)
-    const patchModule = ({ NODEFS }: { readonly NODEFS: unknown }) => patch(NODEFS as NodeFileSystem)
+    const patchModule = ({ NODEFS }: { readonly NODEFS: unknown }) => patch(NODEFS as NodeFileSystem, this.beforeChange)
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [patchModule, ...(emscriptenOpts.preRun ?? [])] } }
   }
 }

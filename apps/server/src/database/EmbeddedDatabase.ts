@@ -8,8 +8,8 @@ import * as PreparedDatabase from "./prepared/PreparedDatabase.ts"
 
 const open = Effect.fnUntraced(function* (dataDir: string | undefined) {
   if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined, PreparedDatabase.find)
-  yield* DataDirLock.acquire(dataDir)
-  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"), PreparedDatabase.find)
+  const assertLocked = yield* DataDirLock.acquire(dataDir)
+  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"), PreparedDatabase.find, assertLocked)
 })
 
 /** The database in a data directory, or in memory without one. Migrates nothing. */

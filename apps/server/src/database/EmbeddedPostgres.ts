@@ -85,17 +85,17 @@ const inMemory = async (files: Files | undefined): Promise<PGlite> =>
     })
   )
 
-const openExisting = async (directory: string): Promise<PGlite> => {
+const openExisting = async (directory: string, beforeChange: () => void): Promise<PGlite> => {
   makePrivate(directory)
-  const fs = new DurableNodeFS(directory)
+  const fs = new DurableNodeFS(directory, beforeChange)
   return endWithPostgres(await PGlite.create({ fs, initDbStartParams, startParams: syncParameters(parameters) }))
 }
 
-const create = async (directory: string, files: Files | undefined): Promise<PGlite> => {
+const create = async (directory: string, files: Files | undefined, beforeChange: () => void): Promise<PGlite> => {
   const marker = markerOf(directory)
   writeFileSync(marker, "", { mode: 0o600 })
   if (files !== undefined) writeFiles(directory, files)
-  const database = await openExisting(directory)
+  const database = await openExisting(directory, beforeChange)
   await database.exec("CHECKPOINT")
   syncAll(directory)
   rmSync(marker)
@@ -132,29 +132,34 @@ export const connector =
 
 const tryPromise = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: identity })
 
-const openWith = (directory: string | undefined, findFiles: FindFiles): Effect.Effect<PGlite, unknown> =>
+const openWith = (
+  directory: string | undefined,
+  findFiles: FindFiles,
+  beforeChange: () => void
+): Effect.Effect<PGlite, unknown> =>
   Effect.gen(function* () {
     if (directory === undefined) {
       const files = yield* findFiles
       return yield* tryPromise(() => inMemory(files))
     }
     if (!(yield* Effect.try({ try: () => prepare(directory), catch: identity })))
-      return yield* tryPromise(() => openExisting(directory))
+      return yield* tryPromise(() => openExisting(directory, beforeChange))
     const files = yield* findFiles
-    return yield* tryPromise(() => create(directory, files))
+    return yield* tryPromise(() => create(directory, files, beforeChange))
   })
 
 /**
  * Opens the database in a directory, or in memory without one, for as long as the scope lasts. A new one has the files that
- * `findFiles` finds, or those of `initdb`.
+ * `findFiles` finds, or those of `initdb`. `beforeChange` is called before each change of a file in the directory.
  *
  * Returns the constructor of its connection. The database has one session, so one connection can be open at a time.
  */
 export const open = (
   directory: string | undefined,
-  findFiles: FindFiles
+  findFiles: FindFiles,
+  beforeChange: () => void = () => {}
 ): Effect.Effect<() => Duplex, DeploymentError, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.mapError(openWith(directory, findFiles), (error) => toDeploymentError(directory, error)),
+    Effect.mapError(openWith(directory, findFiles, beforeChange), (error) => toDeploymentError(directory, error)),
     (database) => Effect.promise(() => database.close())
   ).pipe(Effect.map(connector))

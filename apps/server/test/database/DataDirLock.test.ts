@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
@@ -23,17 +24,37 @@ const holder = (overrides: object) =>
     ...overrides
   })
 
-const taken = (written: string, ageMs = 0) =>
+const touch = (path: string, ageMs: number) => {
+  const at = new Date(Date.now() - ageMs)
+  utimesSync(path, at, at)
+}
+
+interface Found {
+  /** By how much the last touch is in the past by the clock of this process. */
+  readonly ageMs?: number
+  /** What its holder does while this process waits. */
+  readonly meanwhile?: (path: string) => void
+}
+
+/** Finds a lock, and returns the message of the refusal or whether this process took it at once, or after a wait. */
+const taken = (written: string, { ageMs = 0, meanwhile = () => {} }: Found = {}) =>
   Effect.gen(function* () {
-    const path = join(yield* folder, "data")
-    mkdirSync(path)
-    writeFileSync(join(path, "lock.json"), written)
-    const at = new Date(Date.now() - ageMs)
-    utimesSync(join(path, "lock.json"), at, at)
-    return yield* Effect.match(DataDirLock.acquire(path), {
-      onFailure: ({ message }) => message.replace(path, "DATA"),
-      onSuccess: () => "taken"
-    })
+    const directory = join(yield* folder, "data")
+    const path = join(directory, "lock.json")
+    mkdirSync(directory)
+    writeFileSync(path, written)
+    touch(path, ageMs)
+    const fiber = yield* DataDirLock.acquire(directory).pipe(
+      Effect.match({ onFailure: ({ message }) => message.replace(directory, "DATA"), onSuccess: () => "taken" }),
+      Effect.forkScoped
+    )
+    yield* TestClock.adjust("1 second")
+    if (fiber.pollUnsafe() !== undefined) return yield* Fiber.join(fiber)
+    yield* TestClock.adjust("18 seconds")
+    meanwhile(path)
+    yield* TestClock.adjust("5 seconds")
+    const outcome = yield* Fiber.join(fiber)
+    return outcome === "taken" ? "taken after a wait" : outcome
   }).pipe(Effect.scoped)
 
 describe("DataDirLock", () => {
@@ -62,7 +83,7 @@ describe("DataDirLock", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ignores the lock of an exited process, of a reused process id, and with invalid content", () =>
+  it.effect("ignores the lock of an exited process, of a reused process id, and with invalid content", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* taken(holder({ pid: 4_000_000 })), "taken")
       assert.strictEqual(yield* taken(holder({ startTime: "1" })), "taken")
@@ -72,19 +93,14 @@ describe("DataDirLock", () => {
     })
   )
 
-  it.live(
-    "does not compare process ids of another namespace: its lock is free when it is not touched for a while",
-    () =>
-      Effect.gen(function* () {
-        // Process 1 runs here, too, and 4,000,000 does not.
-        for (const pid of [1, 4_000_000, process.pid]) {
-          const elsewhere = holder({ namespace: "boot pid:[1]", pid })
-          assert.strictEqual(yield* taken(elsewhere, 60_000), "taken")
-          const startedAt = Date.now()
-          assert.strictEqual(yield* taken(elsewhere, 19_000), "taken")
-          assert.isAtLeast(Date.now() - startedAt, 900, "a container that was restarted waits")
-        }
-      })
+  it.effect("does not compare process ids of another namespace: its lock is free when it is not touched", () =>
+    Effect.gen(function* () {
+      // Process 1 runs here, too, and 4,000,000 does not.
+      for (const pid of [1, 4_000_000, process.pid]) {
+        const elsewhere = holder({ namespace: "boot pid:[1]", pid })
+        assert.strictEqual(yield* taken(elsewhere), "taken after a wait")
+      }
+    })
   )
 
   it.live(
@@ -108,11 +124,25 @@ describe("DataDirLock", () => {
     60_000
   )
 
-  it.live("respects the lock of another host while that host touches the file", () =>
+  // Wrong clocks, of this host or the other one.
+  const ages = [-3_600_000, 0, 3_600_000]
+  const elsewhere = holder({ host: "elsewhere", pid: 7 })
+
+  it.effect("respects the lock of another host that touches it, whatever the clocks say", () =>
     Effect.gen(function* () {
-      const elsewhere = holder({ host: "elsewhere", pid: 7 })
-      assert.include(yield* taken(elsewhere), "DATA is in use by process 7 on elsewhere")
-      assert.strictEqual(yield* taken(elsewhere, 60_000), "taken")
+      for (const ageMs of ages) {
+        const outcome = yield* taken(elsewhere, { ageMs, meanwhile: (path) => touch(path, ageMs - 5000) })
+        assert.include(outcome, "DATA is in use by process 7 on elsewhere")
+      }
+    })
+  )
+
+  it.effect("takes the lock of another host that does not touch it, or removes it, whatever the clocks say", () =>
+    Effect.gen(function* () {
+      for (const ageMs of ages) {
+        assert.strictEqual(yield* taken(elsewhere, { ageMs }), "taken after a wait")
+        assert.strictEqual(yield* taken(elsewhere, { ageMs, meanwhile: rmSync }), "taken after a wait")
+      }
     })
   )
 })

@@ -5,7 +5,7 @@
  */
 import { checkRuntime } from "./commands/Finding.ts"
 
-// A reader such as `head` that closes the pipe ends the command, as SIGPIPE ends other programs.
+// A reader such as `head` that closes the pipe ends the command, as SIGPIPE ends other programs. A server goes on (`LogStreams.ts`).
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(128 + 13)
   throw error

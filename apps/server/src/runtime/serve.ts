@@ -14,6 +14,7 @@ import {
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
 import * as logging from "./logging.ts"
+import * as LogStreams from "./LogStreams.ts"
 import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
 import * as SharedLookups from "./sharedLookups.ts"
@@ -91,7 +92,7 @@ const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
  *
  * `settings` are those of the environment, for a caller that has read them: the file of a secret can be a pipe.
  *
- * Standard output has log lines only; the banner and the reason of a failed start go to standard error. With `onListening`, that
+ * Standard output has log lines only, and the server goes on where they cannot be written; the banner and the reason of a failed start go to standard error. With `onListening`, that
  * runs in place of the banner, and a failure of it stops the server.
  */
 export const serve = (
@@ -99,6 +100,7 @@ export const serve = (
   settings: SettingsShape = readOrExit(env),
   onListening?: OnListening
 ): void => {
+  LogStreams.keepServing()
   SharedLookups.install()
   disablePretenuring()
   if (settings.database._tag === "Embedded") disableWasmOptimization()

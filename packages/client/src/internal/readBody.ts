@@ -6,7 +6,11 @@
 import { DecodeError } from "../error.ts"
 import type { FetchResponse } from "../fetch.ts"
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
+declare const TextDecoder: (new () => { decode(bytes: Uint8Array): string }) | undefined
+
+interface Stream {
+  getReader?(): Reader
+}
 
 interface Reader {
   read(): Promise<{ readonly value?: Uint8Array }>
@@ -15,14 +19,17 @@ interface Reader {
 
 /**
  * Resolves with the response when its body has arrived: at most 64 MiB, several times the largest page of invoices, or 1 MiB
- * of an error. Without a stream, as of a stub or of React Native, the response reads itself, without a limit.
+ * of an error. Without a stream, as of a stub or of React Native, or without a decoder, as in jest-environment-jsdom, the response
+ * reads itself, without a limit.
  *
  * @throws {DecodeError} if the body is larger
  */
 export const readBody = async (response: FetchResponse): Promise<FetchResponse> => {
   const { headers, ok, status } = response
-  const reader = (response.body as { getReader?: () => Reader } | null | undefined)?.getReader?.()
-  if (!reader) return response
+  const body = response.body as Stream | null | undefined
+  if (typeof TextDecoder === "undefined" || !body?.getReader) return response
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
   // One buffer that grows: in a list, chunks of one byte would take far more memory than the limit.
   let bytes = new Uint8Array()
   let size = 0
@@ -47,7 +54,7 @@ export const readBody = async (response: FetchResponse): Promise<FetchResponse> 
     headers,
     ok,
     status,
-    text: async () => new TextDecoder().decode(bytes),
+    text: async () => decoder.decode(bytes),
     arrayBuffer: async () => bytes.buffer
   }
 }

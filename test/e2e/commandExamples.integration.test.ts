@@ -170,7 +170,11 @@ describe.skipIf(!canPaste)("what the command shows", () => {
     assert.strictEqual(failed.stdout, "")
     assert.strictEqual(
       failed.stderr?.trim(),
-      "ERROR\n  Unrecognized flag: --nope in command govoice serve\n\n  govoice serve --help shows what there is."
+      [
+        "ERROR\n  Unrecognized flag: --nope in command govoice serve",
+        "  govoice serve --help shows what there is.",
+        "  Settings are environment variables, as in `PORT=8080 govoice serve`. govoice settings lists them."
+      ].join("\n\n")
     )
   })
 

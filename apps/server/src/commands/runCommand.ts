@@ -25,7 +25,7 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   return 1
 }
 
-// `govoice help serve` is what other programs have.
+// Other programs have help as a command, which the names of another follow.
 const args = process.argv[2] === "help" ? [...process.argv.slice(3), "--help"] : process.argv.slice(2)
 
 const fiber = Effect.runFork(

@@ -102,7 +102,9 @@ const refusalOf = (error: KsefError): Logins.CredentialRefused | KsefError => {
     : new Logins.CredentialRefused({ code: row.refusal, message: `KSeF refuses the login: ${row.meaning}.` })
 }
 
-const tokenKeyOf = (client: KsefClient.KsefClient) =>
+type LoginClient = Logins.LoginClient & Pick<KsefClient.KsefClient, "publicKeys">
+
+const tokenKeyOf = (client: LoginClient) =>
   Effect.gen(function* () {
     const key = PublicKeys.select(yield* client.publicKeys, "KsefTokenEncryption", yield* Clock.currentTimeMillis)
     return key ?? (yield* Effect.die(new Error("KSeF lists no public key that can be used")))
@@ -110,7 +112,7 @@ const tokenKeyOf = (client: KsefClient.KsefClient) =>
 
 /** Logs in, and returns the tokens of the login. */
 export const logIn = (
-  client: KsefClient.KsefClient,
+  client: LoginClient,
   login: Parameters<typeof Logins.logInOnce>[1]
 ): Effect.Effect<typeof LoginAnswers.Tokens.Type, Logins.CredentialRefused | KsefError> =>
   Logins.logInOnce({ client, call: (_, effect) => effect, tokenKey: tokenKeyOf(client) }, login).pipe(

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { KsefClient } from "@govoice/ksef/client"
 import { Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { logIn } from "../../src/commands/ksef.ts"
+import { makeLoginClient } from "../support/loginClient.ts"
 import { makePair } from "../../../../packages/ksef/test/support/certificates.ts"
 
 describe("the login of govoice ksef check", () => {
@@ -11,18 +11,7 @@ describe("the login of govoice ksef check", () => {
       const ksefNow = Math.floor(Date.now() / 1000) * 1000
       yield* TestClock.setTime(ksefNow + 3_600_000)
       const documents: Array<string> = []
-      const token = { token: Redacted.make("t"), validUntil: Infinity }
-      // The cast: members that a login with a certificate does not use are left out.
-      const client = {
-        challenge: Effect.succeed({ challenge: "c", timestampMs: ksefNow }),
-        loginWithXades: (document: string) =>
-          Effect.sync(() => {
-            documents.push(document)
-            return { referenceNumber: "r", authenticationToken: { token: Redacted.make("a") } }
-          }),
-        loginStatus: () => Effect.succeed({ status: { code: 200, description: "", details: [] } }),
-        redeem: () => Effect.succeed({ accessToken: token, refreshToken: token })
-      } as unknown as KsefClient.KsefClient
+      const client = { ...makeLoginClient(ksefNow, documents), publicKeys: Effect.succeed([]) }
       const { certificate, privateKey } = makePair({ key: "P-256" })
       const login = yield* Effect.forkChild(
         logIn(client, {

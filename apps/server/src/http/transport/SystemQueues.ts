@@ -19,9 +19,13 @@ const readTables = async (): Promise<ReadonlyArray<string> | undefined> => {
   }
 }
 
-// The handle has no type: it is not part of the documented API.
-const handleOf = (socket: Socket): { readonly fd?: number; readonly writeQueueSize?: number } =>
-  (socket as unknown as { readonly _handle?: ReturnType<typeof handleOf> | null })._handle ?? {}
+/** The handle of a socket, which is not part of the documented API. */
+interface Handle {
+  readonly fd?: number
+  readonly writeQueueSize?: number
+}
+
+const handleOf = (socket: Socket & { readonly _handle?: Handle | null }): Handle => socket._handle ?? {}
 
 /**
  * Returns how many bytes of what is sent on a connection the system has not taken. Node counts a write in full until it has taken all

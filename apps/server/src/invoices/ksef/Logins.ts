@@ -148,9 +148,15 @@ interface State extends Options {
   readonly rejected: Map<string, "refresh" | "login">
 }
 
+/** What a login calls. */
+export type LoginClient = Pick<
+  KsefClient.KsefClient,
+  "challenge" | "loginStatus" | "loginWithToken" | "loginWithXades" | "redeem"
+>
+
 /** What one login is made with: `E` is the error of a call. */
 export interface LoginCalls<E> {
-  readonly client: KsefClient.KsefClient
+  readonly client: LoginClient
   readonly call: <A>(operation: Operation.Operation, effect: Effect.Effect<A, KsefError>) => Effect.Effect<A, E>
   /** Reads the key for which KSeF takes tokens encrypted. */
   readonly tokenKey: Effect.Effect<PublicKeys.PublicKey, E>

@@ -7,6 +7,7 @@ import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
 import type { LaneOrganization } from "../../../src/invoices/ksef/laneRows.ts"
 import { makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
 import * as Logins from "../../../src/invoices/ksef/Logins.ts"
+import { makeLoginClient, started } from "../../support/loginClient.ts"
 import { makePair } from "../../../../../packages/ksef/test/support/certificates.ts"
 
 const updatedAt = new Date(0)
@@ -44,24 +45,14 @@ const setUp = (
   const counts = { logins: 0, invalidations: 0 }
   const documents: Array<string> = []
   const process = makeProcess(8)
-  const token = { token: Redacted.make("t"), validUntil: Infinity }
   const client = {
-    challenge: Effect.succeed({ challenge: "c", timestampMs: ksefNow }),
-    loginWithXades: (document: string) =>
-      Effect.sync(() => {
-        documents.push(document)
-        return { referenceNumber: "r", authenticationToken: { token: Redacted.make("a") } }
-      }),
+    ...makeLoginClient(ksefNow, documents),
     loginWithToken: () =>
-      Effect.suspend((): Effect.Effect<unknown, CallFailed> => {
+      Effect.suspend((): Effect.Effect<typeof started, CallFailed> => {
         const failure = failures[counts.logins]
         counts.logins += 1
-        return failure === undefined
-          ? Effect.succeed({ referenceNumber: "r", authenticationToken: { token: Redacted.make("a") } })
-          : Effect.fail(failure)
-      }),
-    loginStatus: () => Effect.succeed({ status: { code: 200, description: "", details: [] } }),
-    redeem: () => Effect.succeed({ accessToken: token, refreshToken: token })
+        return failure === undefined ? Effect.succeed(started) : Effect.fail(failure)
+      })
   }
   const logIn = Effect.gen(function* () {
     // Every holder of the lane has logins of its own. The cast: members that a login with a token does not use are left out.

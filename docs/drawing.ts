@@ -7,8 +7,9 @@
  *     node --conditions=source docs/drawing.ts --check    fails if the file is not current
  */
 import { Graphviz } from "@hpcc-js/wasm-graphviz"
-import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { keepCurrent } from "./writtenFile.ts"
 
 const graphviz = await Graphviz.load()
 
@@ -130,10 +131,4 @@ export const file = (): string => {
   return `${JSON.stringify(Object.fromEntries(drawings), null, 2)}\n`
 }
 
-if (import.meta.main) {
-  const isCurrent = readFileSync(path, { encoding: "utf8", flag: "a+" }) === file()
-  if (process.argv.includes("--check")) {
-    if (!isCurrent) console.error("drawings.json is not current: run docs/drawing.ts")
-    process.exitCode = isCurrent ? 0 : 1
-  } else if (!isCurrent) writeFileSync(path, file())
-}
+if (import.meta.main) keepCurrent(path, file(), "docs/drawing.ts")

@@ -4,9 +4,10 @@
  *     node --conditions=source docs/errorPages.ts            updates the file
  *     node --conditions=source docs/errorPages.ts --check    fails if the file is not current
  */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { ErrorCatalog } from "../packages/core/src/index.ts"
+import { keepCurrent } from "./writtenFile.ts"
 
 /** Path of the file. */
 export const path = join(import.meta.dirname, "../apps/server/src/http/handlers/errorPages.json")
@@ -20,10 +21,4 @@ const read = (code: ErrorCatalog.ErrorCode): string =>
 export const file = (): string =>
   `${JSON.stringify(Object.fromEntries(ErrorCatalog.codes.map((code) => [code, read(code)])), null, 2)}\n`
 
-if (import.meta.main) {
-  const isCurrent = readFileSync(path, { encoding: "utf8", flag: "a+" }) === file()
-  if (process.argv.includes("--check")) {
-    if (!isCurrent) console.error("errorPages.json is not current: run docs/errorPages.ts")
-    process.exitCode = isCurrent ? 0 : 1
-  } else if (!isCurrent) writeFileSync(path, file())
-}
+if (import.meta.main) keepCurrent(path, file(), "docs/errorPages.ts")

@@ -4,10 +4,10 @@
  *     node --conditions=source docs/settings.ts            updates the page
  *     node --conditions=source docs/settings.ts --check    fails if the page is not current
  */
-import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Definition, groups } from "../apps/server/src/settings/definitions.ts"
 import { table } from "./blocks.ts"
+import { keepCurrent } from "./writtenFile.ts"
 
 /** Path of the page. */
 export const path = join(import.meta.dirname, "guides/settings.md")
@@ -48,13 +48,4 @@ export const page = (): string =>
     ""
   ].join("\n")
 
-if (import.meta.main) {
-  const isCurrent = readFileSync(path, { encoding: "utf8", flag: "a+" }) === page()
-  if (process.argv.includes("--check")) {
-    if (!isCurrent) console.error("docs/guides/settings.md is not current: run docs/settings.ts")
-    process.exitCode = isCurrent ? 0 : 1
-  } else {
-    if (!isCurrent) writeFileSync(path, page())
-    console.log(isCurrent ? "The page is current." : "Printed guides/settings.md.")
-  }
-}
+if (import.meta.main) keepCurrent(path, page(), "docs/settings.ts")

@@ -5,13 +5,11 @@ import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { column } from "../database/Arrays.ts"
-import * as Database from "../database/Database.ts"
 import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
 import * as Replica from "../database/Replica.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as Batcher from "../jobs/Batcher.ts"
-import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../deliveries/EventOutbox.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
@@ -90,7 +88,7 @@ interface LookUp {
 const batches = { atOnce: 2, atMost: 32 }
 
 /** Provides `Invoices` from a migrated database. */
-export const layer: Layer.Layer<Invoices, never, Database.Shared | SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(
   Invoices,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -98,18 +96,6 @@ export const layer: Layer.Layer<Invoices, never, Database.Shared | SqlClient.Sql
     const settledTime = yield* SettledInvoices.makeTime
     const lateRead = yield* Replica.LateRead
     const recordColumns = sql.literal(columns)
-    const isShared = yield* Database.Shared
-
-    // The embedded database works on the event loop: after a statement that parses much, others have as much of its time.
-    const withPause = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      isShared
-        ? statement
-        : Effect.flatMap(MonotonicTime.now, (startedAt) =>
-            Effect.ensuring(
-              statement,
-              Effect.flatMap(MonotonicTime.now, (now) => Effect.sleep(now - startedAt))
-            )
-          )
 
     const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
       mode === undefined
@@ -279,9 +265,7 @@ export const layer: Layer.Layer<Invoices, never, Database.Shared | SqlClient.Sql
         filter.mayBeLate === true && !isOne && filter.isSettled !== true ? lateRead : (statement) => statement
       const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
       if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
-        const examining = run(selectExamined(organizationId, filter, page))
-        const rows = yield* Effect.orDie(metadata === undefined ? examining : withPause(examining))
-        return Page.fromExamined(rows, page, toApi)
+        return Page.fromExamined(yield* Effect.orDie(run(selectExamined(organizationId, filter, page))), page, toApi)
       }
       return Page.fromRows(yield* Effect.orDie(run(selectPage(organizationId, filter, page))), page, toApi)
     })

@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { Clock, type Duration, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxExamined } from "../../src/database/Page.ts"
 import * as Invoices from "../../src/invoices/Invoices.ts"
@@ -211,27 +211,6 @@ for (const { name, layer: layerDatabase } of TestDatabase.databases) {
               assert.deepStrictEqual(numbers, isAscending ? [7, 27, 47] : [47, 27, 7])
             }
           }
-        })
-      )
-
-      it.effect("pause on the embedded database, which works on the event loop", () =>
-        Effect.gen(function* () {
-          const organizationId = yield* storeLarge
-          const { list } = yield* Invoices.Invoices
-          const clock = yield* Clock.Clock
-          let pauses = 0
-          const counting = Object.assign(Object.create(clock) as Clock.Clock, {
-            sleep: (duration: Duration.Duration) => {
-              pauses++
-              return clock.sleep(duration)
-            }
-          })
-          yield* Effect.provideService(
-            list(organizationId, { metadata: { order: "7" } }, firstPage),
-            Clock.Clock,
-            counting
-          )
-          assert.strictEqual(pauses, name === "embedded" ? 1 : 0)
         })
       )
     }

@@ -127,7 +127,7 @@ const measure = async (
   prepare: () => void
 ): Promise<ReadonlyArray<number>> => {
   let calls = 1
-  for (; (await cpuMs(reader, texts[0]!, calls)) < minSliceMs && calls < 4096;) calls *= 2
+  for (; (await cpuMs(reader, texts[texts.length >> 1]!, calls)) < minSliceMs && calls < 4096;) calls *= 2
   const least = texts.map(() => Infinity)
   for (let round = 0; round < maxRounds; round++) {
     prepare()
@@ -151,15 +151,14 @@ const growsByOneStep = (times: ReadonlyArray<number>): boolean => {
 
 /** Returns the times of a reader that is not linear, `undefined` for one that is. */
 const faultOf = async (reader: Reader, shape: Shape): Promise<string | undefined> => {
-  const textsUpTo = (longest: number) => [longest / 4, longest / 2, longest].map((length) => flat(shape(length)))
-  const first = await measure(reader, textsUpTo(reader.limit), () => {})
+  const textsOf = (...parts: ReadonlyArray<number>) => parts.map((part) => flat(shape(part * reader.limit)))
+  const first = await measure(reader, textsOf(1 / 4, 1 / 2, 1), () => {})
   if (areLinear(first)) return undefined
-  const texts = [...textsUpTo(reader.limit), ...textsUpTo(4 * reader.limit).slice(1)]
+  const texts = textsOf(1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4)
   const times = await measure(reader, texts, collectGarbage)
   // Where more characters take less time, they are refused before they are read, or their memory costs less: from about a mebibyte on,
   // V8 keeps a text outside of its heap. What counts is up to there.
-  const read = times.slice(0, Math.max(3, times.indexOf(Math.max(...times)) + 1))
-  if (read.length > 3 ? growsByOneStep(read) : areLinear(read)) return undefined
+  if (growsByOneStep(times.slice(0, Math.max(5, times.indexOf(Math.max(...times)) + 1)))) return undefined
   return `${times.map((ms) => ms.toFixed(2)).join(", ")} ms for ${texts.map(({ length }) => length).join(", ")} characters`
 }
 

@@ -218,7 +218,7 @@ const formatAttribute = ({ der, text, type }: Attribute): string => {
 }
 
 const escaped = (text: string): string =>
-  text.replace(/["+,;<>\\]|^[ #]| $/g, (character) => `\\${character}`).replaceAll("\0", "\\00")
+  text.replace(/["+,;<>\\]|^[ #]| $/g, "\\$&").replaceAll("\0", "\\00")
 
 interface Fields {
   readonly key: Der.Value

@@ -2,25 +2,52 @@
  * The file system of the embedded Postgres: files of this machine, for their owner only, synchronized to disk when Postgres
  * asks for it.
  *
- * The file system of PGlite creates files that everyone may write, and ignores `fsync`.
+ * The file system of PGlite creates files that everyone may write, and ignores `fsync`. And where this machine cannot make or open a
+ * file for a moment, as without a free descriptor, it takes the file to exist, and one of its own 4096 descriptors to be in use,
+ * until the end of the process.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
-import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 
 const othersRights = 0o077
 
 type Operations = Record<string, (...args: ReadonlyArray<never>) => unknown>
 
-/** The members of Emscripten's NODEFS in use, which its types do not describe. */
+/** The members of Emscripten's file systems in use, which its types do not describe: of all of them, and of NODEFS. */
+interface FileSystem {
+  readonly isDir: (mode: number) => boolean
+  readonly closeStream: (fd: number) => void
+  readonly destroyNode: (node: unknown) => void
+}
 interface NodeFileSystem {
   readonly node_ops: {
     mknod: (parent: unknown, name: string, mode: number, device: number) => unknown
     setattr: (node: unknown, attributes: { mode?: number | null }) => void
   }
-  readonly stream_ops: { fsync?: (stream: { readonly nfd: number }) => number }
+  readonly stream_ops: {
+    open: (stream: Stream) => void
+    fsync?: (stream: Stream) => number
+  }
+  readonly createNode: (parent: unknown, name: string, mode: number, device: number) => unknown
+  readonly realPath: (node: unknown) => string
   readonly tryFSOperation: <A>(operation: () => A) => A
+}
+interface Stream {
+  readonly fd: number
+  readonly nfd: number
+  readonly node: unknown
 }
 
 const changes = ["fsync", "mknod", "rename", "rmdir", "setattr", "symlink", "unlink", "write"]
@@ -37,9 +64,35 @@ const watch = (operations: Operations, beforeChange: () => void): void => {
   }
 }
 
-const patch = ({ node_ops, stream_ops, tryFSOperation }: NodeFileSystem, beforeChange: () => void): void => {
-  const { mknod, setattr } = node_ops
-  node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, mode & ~othersRights, device)
+const patch = (
+  { closeStream, destroyNode, isDir }: FileSystem,
+  { createNode, node_ops, realPath, stream_ops, tryFSOperation }: NodeFileSystem,
+  beforeChange: () => void
+): void => {
+  const { setattr } = node_ops
+  const { open } = stream_ops
+  let made: unknown
+  node_ops.mknod = (parent, name, wantedMode, device) => {
+    const path = join(realPath(parent), name)
+    const mode = wantedMode & ~othersRights
+    tryFSOperation(() => (isDir(mode) ? mkdirSync(path, mode) : writeFileSync(path, "", { mode })))
+    made = createNode(parent, name, mode, device)
+    return made
+  }
+  stream_ops.open = (stream) => {
+    const isNew = stream.node === made
+    made = undefined
+    try {
+      open(stream)
+    } catch (error) {
+      closeStream(stream.fd)
+      if (isNew) {
+        unlinkSync(realPath(stream.node))
+        destroyNode(stream.node)
+      }
+      throw error
+    }
+  }
   node_ops.setattr = (node, attributes) => {
     if (typeof attributes.mode === "number") attributes.mode &= ~othersRights
     setattr(node, attributes)
@@ -64,7 +117,8 @@ export class DurableNodeFS extends NodeFS {
 
   override async init(database: PGlite, options: Options): Promise<{ emscriptenOpts: Options }> {
     const { emscriptenOpts } = await super.init(database, options)
-    const patchModule = ({ NODEFS }: { readonly NODEFS: unknown }) => patch(NODEFS as NodeFileSystem, this.beforeChange)
+    const patchModule = ({ FS, NODEFS }: { readonly FS: unknown; readonly NODEFS: unknown }) =>
+      patch(FS as FileSystem, NODEFS as NodeFileSystem, this.beforeChange)
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [patchModule, ...(emscriptenOpts.preRun ?? [])] } }
   }
 }

@@ -76,9 +76,19 @@ export class Invoices extends Context.Service<
 const isIndexed = (status: InvoiceState.Status): boolean =>
   status === "retrying" || status === "rejected" || status === "failed"
 
-// Metadata has up to 150 KB of JSON, and is parsed for each examined invoice.
+// Metadata has up to 150 KB of JSON. A page ends with the invoice with which it has so much of it, and is parsed for each examined
+// invoice.
+const maxMetadataBytes = 4_000_000
 const maxParsed = 1000
-const maxParsedBytes = 4_000_000
+
+/** The number of rows of a page before those were left out that would be too much. */
+interface Measured {
+  readonly row_count: number
+}
+
+// A page that is cut has fewer records than were asked for.
+const cutPage = (rows: ReadonlyArray<InvoiceRow & Measured>): Page.Page<Invoice.Invoice> | undefined =>
+  rows.length > 0 && rows.length < rows[0]!.row_count ? { records: rows.map(toApi), hasMore: true } : undefined
 
 interface LookUp {
   readonly scope: InvoiceScope
@@ -139,6 +149,16 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       )
     `
 
+    const withinBytes = (page: Page.PageRequest, rows: Statement.Fragment) => sql`
+      SELECT * FROM (
+        SELECT *, count(*) OVER ()::int AS row_count, sum(octet_length(metadata::text)) OVER (
+          ORDER BY id ${orderOf(page)} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS bytes_before
+        FROM (${rows}) AS records
+      ) AS measured
+      WHERE coalesce(bytes_before < ${maxMetadataBytes}::int, true) ORDER BY id ${orderOf(page)}
+    `
+
     // Conditions on a row of `invoices`.
     const isStatus = (status: InvoiceState.Status | undefined) =>
       status === undefined ? sql`` : sql`AND status = ${status}`
@@ -157,14 +177,17 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
 
     const selectPage = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
       const { eventId, metadata, mode, officialNumber, status, submission } = filter
-      return sql<InvoiceRow>`
-      SELECT ${recordColumns} FROM invoices
-      WHERE organization_id = ${organizationId} ${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}
-        ${saysOfDocument(filter)} ${officialNumber === undefined ? sql`` : hasOfficialNumber(officialNumber)}
-        ${eventId === undefined ? sql`` : sql`AND id = (${EventOutbox.selectInvoiceId(sql, organizationId, eventId)})`}
-        ${submission === undefined ? sql`` : isOfSubmission(organizationId, submission)}
-        ${tail(page)}
-    `
+      return sql<InvoiceRow & Measured>`${withinBytes(
+        page,
+        sql`
+          SELECT ${recordColumns} FROM invoices
+          WHERE organization_id = ${organizationId} ${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}
+            ${saysOfDocument(filter)} ${officialNumber === undefined ? sql`` : hasOfficialNumber(officialNumber)}
+            ${eventId === undefined ? sql`` : sql`AND id = (${EventOutbox.selectInvoiceId(sql, organizationId, eventId)})`}
+            ${submission === undefined ? sql`` : isOfSubmission(organizationId, submission)}
+            ${tail(page)}
+        `
+      )}`
     }
 
     // The documents that the most selective condition names; the others are checked for each of them.
@@ -213,9 +236,9 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         SELECT id FROM (
           SELECT organization_id, id, sum(${bytes}) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes FROM examined
         ) AS parsed
-        WHERE bytes >= ${maxParsedBytes}::int ORDER BY ${order} LIMIT 1
+        WHERE bytes >= ${maxMetadataBytes}::int ORDER BY ${order} LIMIT 1
       `
-      return sql<InvoiceRow & Page.Examined>`
+      return sql<InvoiceRow & Page.Examined & Measured>`
         WITH examined AS MATERIALIZED (
           ${examined}
           WHERE organization_id = ANY (ARRAY[${organizationId}])
@@ -232,10 +255,14 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
           WHERE coalesce(id ${isUpTo} (SELECT last_examined FROM examination), true) AND ${isWanted}
           ORDER BY ${order} LIMIT ${page.limit + 1}
         )
-        SELECT last_examined, record.*
-        FROM examination
-        LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
-        ORDER BY id ${orderOf(page)}
+        ${withinBytes(
+          page,
+          sql`
+            SELECT last_examined, record.*
+            FROM examination
+            LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
+          `
+        )}
       `
     }
 
@@ -265,9 +292,11 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         filter.mayBeLate === true && !isOne && filter.isSettled !== true ? lateRead : (statement) => statement
       const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
       if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
-        return Page.fromExamined(yield* Effect.orDie(run(selectExamined(organizationId, filter, page))), page, toApi)
+        const rows = yield* Effect.orDie(run(selectExamined(organizationId, filter, page)))
+        return cutPage(rows) ?? Page.fromExamined(rows, page, toApi)
       }
-      return Page.fromRows(yield* Effect.orDie(run(selectPage(organizationId, filter, page))), page, toApi)
+      const rows = yield* Effect.orDie(run(selectPage(organizationId, filter, page)))
+      return cutPage(rows) ?? Page.fromRows(rows, page, toApi)
     })
 
     return {

@@ -185,6 +185,26 @@ for (const { name, layer: layerDatabase } of TestDatabase.databases) {
   layer(Layer.provideMerge(Invoices.layer, layerDatabase), { excludeTestServices: true })(
     `lists of invoices with large metadata (${name})`,
     (it) => {
+      it.effect("end a page with the invoice with which it has 4 MB", () =>
+        Effect.gen(function* () {
+          const organizationId = yield* storeLarge
+          const { list } = yield* Invoices.Invoices
+          for (const filter of [{}, { mode: "test" as const }, { sellerTaxId: seller }]) {
+            for (const isAscending of [false, true]) {
+              const pages: Array<ReadonlyArray<number>> = []
+              for (let after: string | undefined, hasMore = true; hasMore;) {
+                const page = yield* list(organizationId, filter, { limit: 100, after, isAscending })
+                pages.push(page.records.map(({ id }) => numberOf(id)))
+                hasMore = page.hasMore
+                after = page.continueAfter ?? page.records.at(-1)?.id
+              }
+              const numbers = Array.from({ length: 60 }, (_, index) => (isAscending ? index + 1 : 60 - index))
+              assert.deepStrictEqual(pages, [numbers.slice(0, 27), numbers.slice(27, 54), numbers.slice(54)])
+            }
+          }
+        })
+      )
+
       it.effect("parse 4 MB for a page, and have pages that contain all of their records, in either order", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

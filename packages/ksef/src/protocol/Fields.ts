@@ -28,5 +28,8 @@ export const Time = Schema.String.check(
 /** A reference number. Addresses of calls have it as a segment, which is not empty or of dots alone. */
 export const Reference = Schema.String.check(Schema.isPattern(/[^.]/))
 
+/** The reference number of a session, `20250625-SO-2F14610000-242991F8C9-B4`: with another one, all that is sent in it would fail. */
+export const SessionReference = Schema.String.check(Schema.isPattern(/^[\w-]{1,100}$/))
+
 /** A secret: a token, or a link that is one. It prints and serializes as `<redacted>`. */
 export const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)

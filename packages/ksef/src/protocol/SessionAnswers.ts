@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullable, Reference, Secret, Time } from "./Fields.ts"
+import { nullable, Reference, Secret, SessionReference, Time } from "./Fields.ts"
 import { Status } from "./LoginAnswers.ts"
 
 /**
@@ -14,7 +14,7 @@ import { Status } from "./LoginAnswers.ts"
  * @category schemas
  * @since 0.1.0
  */
-export const OnlineSessionOpened = Schema.Struct({ referenceNumber: Reference, validUntil: Time })
+export const OnlineSessionOpened = Schema.Struct({ referenceNumber: SessionReference, validUntil: Time })
 
 /**
  * How to upload one part of a batch.
@@ -44,7 +44,7 @@ export type PartUpload = typeof PartUpload.Type
  * @since 0.1.0
  */
 export const BatchSessionOpened = Schema.Struct({
-  referenceNumber: Reference,
+  referenceNumber: SessionReference,
   partUploadRequests: Schema.Array(PartUpload)
 })
 

@@ -217,8 +217,7 @@ const formatAttribute = ({ der, text, type }: Attribute): string => {
   return name === undefined || text === undefined ? `${type}=#${der.toString("hex")}` : `${name}=${escaped(text)}`
 }
 
-const escaped = (text: string): string =>
-  text.replace(/["+,;<>\\]|^[ #]| $/g, "\\$&").replaceAll("\0", "\\00")
+const escaped = (text: string): string => text.replace(/["+,;<>\\]|^[ #]| $/g, "\\$&").replaceAll("\0", "\\00")
 
 interface Fields {
   readonly key: Der.Value

@@ -22,7 +22,7 @@ export interface Content {
 }
 
 /**
- * Reads a file. Its parts, of which at most four are read, and the key may cost 2,000,000 iterations of PBKDF2 together.
+ * Reads a file. Its parts, of which at most four are read, and the key may cost 600,000 iterations of PBKDF2 together.
  *
  * @category parsing
  * @since 0.1.0

@@ -27,7 +27,7 @@ export class KeyFileError extends Data.TaggedError("KeyFileError")<{
  * **Details**
  *
  * The text has one block `PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`, `RSA PRIVATE KEY` or `EC PRIVATE KEY`; others are ignored.
- * A password may cost up to 2,000,000 iterations of PBKDF2.
+ * A password may cost up to 600,000 iterations of PBKDF2.
  *
  * @category parsing
  * @since 0.1.0
@@ -98,7 +98,7 @@ export const openKey = (encrypted: Buffer, password: string): Effect.Effect<KeyO
  * @category constants
  * @since 0.1.0
  */
-export const maxIterations = 2_000_000
+export const maxIterations = 600_000
 
 const keyBlock = /-----BEGIN ((?:ENCRYPTED |RSA |EC )?PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/
 
@@ -120,7 +120,7 @@ const messages = {
   unsupported: "The private key is neither RSA nor EC.",
   "password-missing": "The private key is encrypted. Give its password.",
   "password-wrong": "The password of the private key is wrong, or its encryption is not supported.",
-  "too-costly": "The private key is encrypted with too many iterations. Encrypt it with at most 2,000,000."
+  "too-costly": "The private key is encrypted with too many iterations. Encrypt it with at most 600,000."
 } as const
 
 const fail = (reason: KeyFileError["reason"]) => Effect.fail(new KeyFileError({ reason, message: messages[reason] }))

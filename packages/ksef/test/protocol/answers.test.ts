@@ -34,6 +34,17 @@ const withoutUnknown = (value: unknown): unknown => {
 }
 
 describe("the schemas of answers", () => {
+  it("have no session whose reference is no segment of an address", () => {
+    const opened = (referenceNumber: string) =>
+      Schema.decodeUnknownOption(SessionAnswers.OnlineSessionOpened)({
+        referenceNumber,
+        validUntil: "2026-11-26T08:00:00Z"
+      })
+    assert.strictEqual(opened("20250625-SO-2F14610000-242991F8C9-B4")._tag, "Some")
+    for (const reference of ["", "..", "a\0", "a/b", "a".repeat(101)])
+      assert.strictEqual(opened(reference)._tag, "None")
+  })
+
   it("cover every operation that answers JSON", () => {
     const withJson = Object.entries(Operation.operations).filter(
       ([, { method, path, success }]) =>

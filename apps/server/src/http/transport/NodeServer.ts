@@ -4,6 +4,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Problems } from "@govoice/api"
 import { Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
@@ -32,8 +33,17 @@ export interface Limits {
   readonly maxConnections: number
 }
 
+// Node has raised the soft limit to the hard one. Unknown where there is no `/proc`.
+const openFiles = (): number => {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1] ?? Infinity)
+  } catch {
+    return Infinity
+  }
+}
+
 /**
- * The limits of a deployment. A request has the time that the largest body takes at the minimum rate of `BodyReader`, which
+ * The limits of a deployment. Half of the open files of the process are left to the database and to receivers. A request has the time that the largest body takes at the minimum rate of `BodyReader`, which
  * ends slower ones long before.
  */
 export const limits: Limits = {
@@ -43,7 +53,7 @@ export const limits: Limits = {
   keepAliveTimeout: 60_000,
   stalledMs: 30_000,
   connectionsCheckingInterval: 2_000,
-  maxConnections: 10_000
+  maxConnections: Math.min(10_000, Math.floor(openFiles() / 2))
 }
 
 // Connections can be refused as fast as they come.

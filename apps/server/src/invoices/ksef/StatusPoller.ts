@@ -77,7 +77,7 @@ export const changesFor = Effect.fnUntraced(function* (
       submissions
     )
   }
-  if (found === undefined) return StatusRules.pending(row, now)
+  if (found === undefined) return StatusRules.unlisted(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
   const decision = StatusRules.decide(row, found, now)
   if (decision === "resolve-duplicate") return yield* DuplicateResolver.resolve(context, row, found)
@@ -106,6 +106,14 @@ export const writeVerdicts = Effect.fnUntraced(function* (
   context: LaneContext,
   answers: ReadonlyArray<readonly [SubmissionRow, StatusRules.InvoiceStatus | undefined]>
 ) {
+  const now = yield* Clock.currentTimeMillis
+  const unlisted = answers.filter(([row, found]) => found === undefined && StatusRules.isNewlyUnlisted(row, now))
+  if (unlisted.length > 0) {
+    yield* Effect.annotateLogs(Effect.logWarning("KSeF does not list invoices that it has received"), {
+      invoices: unlisted.length,
+      session: unlisted[0]![0].session_reference
+    })
+  }
   let nextAt = Infinity
   for (const wanted of [false, true]) {
     const changes = yield* Effect.forEach(

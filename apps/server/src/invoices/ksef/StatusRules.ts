@@ -40,6 +40,21 @@ export const pending = (row: SubmissionRow, now: number, code?: number): Changes
   return { submissions: [code === undefined ? change : { ...change, code }], ...because(row, null) }
 }
 
+/** From when on KSeF should list a document that it has received. */
+const unlistedMs = 30_000
+
+/** Whether KSeF should list a document by now, and its invoice does not show yet that it does not. */
+export const isNewlyUnlisted = ({ failure, handed_over_at, submission_state }: SubmissionRow, now: number): boolean =>
+  submission_state === "sent" && failure === null && now - handed_over_at.getTime() >= unlistedMs
+
+/** KSeF has received the document, and does not list it in its session. */
+export const unlisted = (row: SubmissionRow, now: number): Changes => {
+  const changes = pending(row, now)
+  if (now - row.handed_over_at.getTime() < unlistedMs) return changes
+  const message = "KSeF has received the invoice, and does not list it yet."
+  return { ...changes, ...because(row, { code: "gateway_unavailable", message }) }
+}
+
 const unreadableReason: Reason = {
   code: "gateway_session_unreadable",
   message: "KSeF does not show this credential the session of the invoice."

@@ -2,8 +2,11 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Exit, Layer, Logger, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { type AddressInfo, createConnection, type Socket } from "node:net"
+import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
 import * as RequestLifecycle from "../../../src/http/middleware/RequestLifecycle.ts"
@@ -18,6 +21,13 @@ const small: NodeServer.Limits = {
 }
 
 describe("the server of a deployment", () => {
+  it.skipIf(!existsSync("/proc/self/limits"))("takes no more connections than half of its open files", () => {
+    const program = fileURLToPath(new URL("printLimits.ts", import.meta.url))
+    const run = 'ulimit -n 300 && exec "$0" --conditions=source "$1"'
+    const printed = execFileSync("sh", ["-c", run, process.execPath, program], { encoding: "utf8" })
+    assert.strictEqual(printed, "150")
+  })
+
   it("says once in the log that it has all connections", async () => {
     const messages: Array<unknown> = []
     const scope = Scope.makeUnsafe()

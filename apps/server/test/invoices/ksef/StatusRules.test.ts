@@ -41,6 +41,21 @@ describe("an accepted document", () => {
   })
 })
 
+describe("a document that KSeF does not list", () => {
+  const unlisted = (ageMs: number, failure: SubmissionRow["failure"]) => {
+    const row = submission("1", { submission_state: "sent", failure, handed_over_at: new Date(now - ageMs) })
+    return { reasons: StatusRules.unlisted(row, now).reasons, isNew: StatusRules.isNewlyUnlisted(row, now) }
+  }
+
+  it("shows that after half a minute, and is polled on", () => {
+    assert.deepStrictEqual(unlisted(29_000, null), { reasons: undefined, isNew: false })
+    const { isNew, reasons } = unlisted(30_000, null)
+    assert.isTrue(isNew)
+    assert.deepInclude(reasons?.[0]?.failure, { code: "gateway_unavailable" })
+    assert.deepStrictEqual(unlisted(40_000, reasons![0]!.failure), { reasons: undefined, isNew: false })
+  })
+})
+
 describe("an attachment that KSeF does not take (415)", () => {
   const decide = (kind: "online" | "batch") => {
     const row = submission("1", { session_kind: kind, updated_at: new Date(0) })

@@ -192,14 +192,16 @@ describe("the length of a PDF", () => {
 
   it("is limited, in texts and in different words", async () => {
     const note = (text: string) => `<Informacje><StopkaFaktury>${text}</StopkaFaktury></Informacje>`
-    const words = (from: number) =>
-      Array.from({ length: 600 }, (_, index) => (from + index).toString(36).padStart(8, "0")).join(" ")
+    // However short the words are.
+    const word = (index: number) => String.fromCodePoint(0x100 + (index >> 8), 0x100 + (index & 0xff))
+    const words = (from: number) => Array.from({ length: 1300 }, (_, index) => word(from + index)).join(" ")
     const notes = (count: number) =>
       xml.replace(
         "<Stopka>",
-        `<Stopka>${Array.from({ length: count }, (_, index) => note(words(index * 600))).join("")}`
+        `<Stopka>${Array.from({ length: count }, (_, index) => note(words(index * 1300))).join("")}`
       )
-    assert.deepStrictEqual(await drawInvoice({ ...job, xml: notes(120) }), { refused: "length" })
+    assert.deepStrictEqual(await drawInvoice({ ...job, xml: notes(39) }), { refused: "length" })
+    assert.property(await drawInvoice({ ...job, xml: notes(5) }), "pdf")
     const facts = (count: number) => xml.replace("</Fa>", `${"<P_1>a</P_1>".repeat(count)}</Fa>`)
     assert.deepStrictEqual(await drawInvoice({ ...job, xml: facts(61_000) }), { refused: "length" })
     assert.property(await drawInvoice({ ...job, xml: facts(1000) }), "pdf")

@@ -20,6 +20,18 @@ const accounts = 6
 
 // As JSON, each character has six bytes.
 const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, "\u0001".repeat(500)]))
+
+// About as many different words as are drawn.
+const words = Array.from({ length: 48_000 }, (_, index) =>
+  String.fromCodePoint(0x100 + (index >> 8), 0x100 + (index & 0xff))
+)
+const notes = Array.from({ length: 40 }, (_, index) => words.slice(index * 1200, (index + 1) * 1200).join(" "))
+const manyWords = `<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/">
+  <Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1>
+  <Fa><P_1>2026-11-20</P_1><P_2>FV/2026/11/1</P_2></Fa>
+  <Stopka>${notes.map((note) => `<Informacje><StopkaFaktury>${note}</StopkaFaktury></Informacje>`).join("")}</Stopka>
+</Faktura>`
+
 const largestBody = JSON.stringify({ invoice_xml: "a".repeat(3_900_000) })
 
 const peakMiB = (pid: number): number =>
@@ -38,7 +50,7 @@ describe.skipIf(process.platform !== "linux")("an API process", () => {
     await postgres.remove()
   })
 
-  it("has room in its pod for pages of large metadata that are read slowly, and large bodies", async () => {
+  it("has room in its pod for pages of large metadata that are read slowly, large bodies, and PDFs of many words", async () => {
     const port = String(await freePort())
     const api = await deployment.startApi({ ...environment, PORT: port })
     const url = `http://127.0.0.1:${port}/v1/invoices`
@@ -56,17 +68,25 @@ describe.skipIf(process.platform !== "linux")("an API process", () => {
         await Promise.all(Array.from({ length: 20 }, (_, index) => post(key, String(n + index), invoice)))
       }
     }
+    const drawn = new Map<string, string>()
+    for (const key of keys) {
+      const { id } = JSON.parse(await post(key, "many words", JSON.stringify({ invoice_xml: manyWords }))) as {
+        id: string
+      }
+      drawn.set(key, `${url}/${id}/pdf`)
+    }
+    const get = (key: string, from: string) =>
+      fetch(from, { headers: { authorization: `Bearer ${key}` } }).then((answer) => answer.arrayBuffer())
+    const pdf = Buffer.from(await get(keys[0]!, drawn.get(keys[0]!)!))
+    assert.strictEqual(pdf.toString("latin1", 0, 5), "%PDF-")
 
     const over = new AbortController()
     const repeat = async (send: () => Promise<unknown>) => {
       while (!over.signal.aborted) await send().catch(() => sleep(100))
     }
     const under = keys.flatMap((key) => [
-      ...Array.from({ length: 6 }, () =>
-        repeat(() =>
-          fetch(`${url}?limit=100`, { headers: { authorization: `Bearer ${key}` } }).then((page) => page.arrayBuffer())
-        )
-      ),
+      ...Array.from({ length: 6 }, () => repeat(() => get(key, `${url}?limit=100`))),
+      ...Array.from({ length: 3 }, () => repeat(() => get(key, drawn.get(key)!))),
       ...Array.from({ length: 4 }, () => repeat(() => post(key, "large", largestBody)))
     ])
     const silent = keys.flatMap((key) =>

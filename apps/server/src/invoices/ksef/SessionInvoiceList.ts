@@ -20,6 +20,9 @@ export const fileName = ({ id }: { readonly id: string }): string => `${id}.xml`
 
 const maxRestarts = 3
 
+// A session has no more documents.
+const maxInvoices = 10_000
+
 /** Reads the whole list. A page token that is not accepted has it read from the beginning. */
 export const read = (
   context: LaneContext,
@@ -39,7 +42,8 @@ export const read = (
         onSuccess: (page) => {
           const all = [...before, ...page.invoices]
           const next = page.continuationToken ?? undefined
-          return next === undefined ? Effect.succeed(all) : readFrom(restarts, next, all)
+          const isEnd = next === undefined || page.invoices.length === 0 || all.length >= maxInvoices
+          return isEnd ? Effect.succeed(all) : readFrom(restarts, next, all)
         },
         onFailure: (error) => {
           const failure = failureOf(error, "sessionInvoices")

@@ -34,9 +34,12 @@ export const because = (
   failure: Reason | null
 ): Pick<Changes, "reasons"> => (row.failure?.code === failure?.code ? {} : { reasons: [{ id: row.id, failure }] })
 
+const polledAgain = (row: SubmissionRow, now: number): SubmissionChange =>
+  again(row, now, LaneRules.pollWait(row.check_count + 1, now - row.handed_over_at.getTime()))
+
 /** The verdict is not there yet. `code` is the status, where it was read. */
 export const pending = (row: SubmissionRow, now: number, code?: number): Changes => {
-  const change = again(row, now, LaneRules.pollWait(row.check_count + 1, now - row.handed_over_at.getTime()))
+  const change = polledAgain(row, now)
   return { submissions: [code === undefined ? change : { ...change, code }], ...because(row, null) }
 }
 
@@ -49,10 +52,9 @@ export const isNewlyUnlisted = ({ failure, handed_over_at, submission_state }: S
 
 /** KSeF has received the document, and does not list it in its session. */
 export const unlisted = (row: SubmissionRow, now: number): Changes => {
-  const changes = pending(row, now)
-  if (now - row.handed_over_at.getTime() < unlistedMs) return changes
+  if (now - row.handed_over_at.getTime() < unlistedMs) return pending(row, now)
   const message = "KSeF has received the invoice, and does not list it yet."
-  return { ...changes, ...because(row, { code: "gateway_unavailable", message }) }
+  return { submissions: [polledAgain(row, now)], ...because(row, { code: "gateway_unavailable", message }) }
 }
 
 const unreadableReason: Reason = {

@@ -20,6 +20,30 @@ const wrongToken = new CallFailed({
   }
 })
 
+interface Page {
+  readonly invoices: ReadonlyArray<{
+    readonly referenceNumber: string
+    readonly invoiceHash: string
+    readonly status: object
+  }>
+  readonly continuationToken?: string
+}
+
+/** Reads a list of these pages, by their tokens. */
+const readPages = (
+  page: (call: { readonly continuationToken: string | undefined }) => Effect.Effect<Page, CallFailed>
+) => {
+  // The cast: a list needs these members of the lane alone.
+  const context = {
+    store: { write: () => Effect.void },
+    system: { client: { sessionInvoices: page } },
+    call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
+    logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
+    organizations: new Map([[organizationId, { id: organizationId }]])
+  } as unknown as LaneContext
+  return Effect.result(SessionInvoiceList.read(context, organizationId, "session"))
+}
+
 /** Reads a list of two pages, whose second one is refused this often, and returns its references and the tokens of the calls. */
 const read = (refusals: number) => {
   const tokens: Array<string | undefined> = []
@@ -36,15 +60,7 @@ const read = (refusals: number) => {
         ? Effect.fail(wrongToken)
         : Effect.succeed({ invoices: [{ referenceNumber: "2", invoiceHash: "b", status: { code: 200 } }] })
     })
-  // The cast: a list needs these members of the lane alone.
-  const context = {
-    store: { write: () => Effect.void },
-    system: { client: { sessionInvoices: page } },
-    call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
-    logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
-    organizations: new Map([[organizationId, { id: organizationId }]])
-  } as unknown as LaneContext
-  return Effect.map(Effect.result(SessionInvoiceList.read(context, organizationId, "session")), (result) => ({
+  return Effect.map(readPages(page), (result) => ({
     tokens,
     references:
       result._tag === "Success"
@@ -59,6 +75,29 @@ describe("the list of a session", () => {
       const { references, tokens } = yield* read(1)
       assert.deepStrictEqual(references, ["1", "2"])
       assert.deepStrictEqual(tokens, [undefined, "next", undefined, "next"])
+    })
+  )
+
+  it.effect("ends with an empty page, and with as many documents as a session has", () =>
+    Effect.gen(function* () {
+      for (const [size, expected] of [
+        [0, 1],
+        [1000, 10]
+      ] as const) {
+        let calls = 0
+        yield* readPages(() =>
+          Effect.sync(() => {
+            const invoices = Array.from({ length: size }, (_, index) => ({
+              referenceNumber: `${calls}-${index}`,
+              invoiceHash: "a",
+              status: { code: 200 }
+            }))
+            calls++
+            return { invoices, continuationToken: "next" }
+          })
+        )
+        assert.strictEqual(calls, expected)
+      }
     })
   )
 

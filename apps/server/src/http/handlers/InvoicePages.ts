@@ -1,5 +1,5 @@
 /**
- * Makes pages of invoices in turn. Their metadata can be ten megabytes, which take several times as much until the answer is
+ * Makes pages of invoices in turn. Their metadata can be four megabytes, which take several times as much until the answer is
  * complete: two at once in a process, one of them of an organization.
  */
 import type { Ids } from "@govoice/core"

@@ -69,11 +69,13 @@ const costOf = Effect.fnUntraced(function* <A, E, R>(name: string, effect: Effec
   const [one] = explained.toSorted((a, b) => b.blocks - a.blocks)
   const report = `${name}: ${one!.blocks} blocks, ${one!.milliseconds.toFixed(1)} ms, ${one!.indexes.join(" ")}`
   if (process.env["PLAN_REPORT"] === "1") console.log(report)
-  assert.deepStrictEqual(
-    one!.scanned.filter((table) => table !== "webhook_endpoints"),
-    [],
-    report
-  )
+  // Early in a week, its partition has few of the deliveries, which are read as a whole.
+  const sql = yield* SqlClient.SqlClient
+  const large = yield* sql`
+    SELECT relname FROM pg_class
+    WHERE relname = ANY (${textArray(one!.scanned.filter((table) => table !== "webhook_endpoints"))}) AND reltuples > 3000
+  `
+  assert.deepStrictEqual(large, [], report)
   return { ...one!, report, result }
 })
 
@@ -120,9 +122,9 @@ layer(database, { excludeTestServices: true })("an organization with many delive
             `${position} of ${name}`,
             deliveries.listAll(organizationId, filter, { limit: 50, after })
           )
-          // One range of each endpoint is entered. Deliveries that are pending are examined by endpoint, a thousand of each.
+          // One range of each endpoint is entered, in each partition. Deliveries that are pending are examined by endpoint, a thousand of each.
           const mostExamined = filter.status === "pending" ? endpointCount * 1000 : Page.maxExamined
-          assert.isBelow(blocks, examines ? 1.3 * mostExamined : 2 * (endpointCount * 2 + 51), report)
+          assert.isBelow(blocks, examines ? 1.3 * mostExamined : 2 * (endpointCount * 4 + 51), report)
           assert.isAtMost(wasted, examines ? mostExamined : 0, report)
           const rows = yield* sql<{ readonly id: string }>`
               SELECT id FROM deliveries

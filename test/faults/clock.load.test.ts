@@ -76,6 +76,8 @@ describe("skewed clocks", () => {
         const apart = `abs(extract(epoch FROM now() - created_at)) > 25`
         assert.strictEqual(await deployment.count(`${table} WHERE ${apart}`), 0, table)
       }
+      const createdAt = "(body::jsonb ->> 'created_at')::timestamptz"
+      assert.strictEqual(await deployment.count(`events WHERE abs(extract(epoch FROM now() - ${createdAt})) > 25`), 0)
       await Invariants.check(deployment.pool, { maxAttempts })
     })
   }

@@ -47,7 +47,7 @@ A submission requires an \`Idempotency-Key\`. The same key with the same invoice
 Responses and events may get new members, and a string with \`x-extensible-enum\` may get values beside those that it lists, such as a new status, event type or error code. Ignore members that you do not know, and have a branch for other values. Requests have no other members and values than those of this document.
 
 ## Lists
-Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page. A page can have fewer records than \`limit\`, with a filter also none, and still have a next one: it ends with 4 MB of metadata.
+Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page. A page can have fewer records than \`limit\` and still have a next one, because it ends once it has 4 MB of metadata. With a filter, it can even be empty.
 
 ## Rate limits
 Each API key has its own rate limit, the keys of an organization share one, and so do the control-plane requests of an account. On the developer API, \`RateLimit\` has the remaining limit and \`RateLimit-Policy\` the limit, on each response to a request with a valid key. A 429 has \`Retry-After\`.

@@ -122,7 +122,8 @@ layer(database, { excludeTestServices: true })("an organization with many delive
             `${position} of ${name}`,
             deliveries.listAll(organizationId, filter, { limit: 50, after })
           )
-          // One range of each endpoint is entered, in each partition. Deliveries that are pending are examined by endpoint, a thousand of each.
+          // One range of each endpoint is entered, in each partition. Deliveries that are pending are examined by endpoint, a
+          // thousand of each.
           const mostExamined = filter.status === "pending" ? endpointCount * 1000 : Page.maxExamined
           assert.isBelow(blocks, examines ? 1.3 * mostExamined : 2 * (endpointCount * 4 + 51), report)
           assert.isAtMost(wasted, examines ? mostExamined : 0, report)

@@ -51,7 +51,12 @@ const layerClock = Layer.merge(Layer.succeed(StatementTime)(timeOfClock), Layer.
 /** Migrates a database on the server of the run. */
 export const migrate = (url: string): Promise<unknown> =>
   Effect.runPromise(
-    Effect.scoped(Effect.provide(Effect.andThen(Migrations.run, Partitions.make(Partitions.weeksAhead)), Layer.fresh(layerClient(url))))
+    Effect.scoped(
+      Effect.provide(
+        Effect.andThen(Migrations.run, Partitions.make(Partitions.weeksAhead)),
+        Layer.fresh(layerClient(url))
+      )
+    )
   )
 
 /** The files of a prepared database. The first suite of a run makes them unless an earlier run has. */

@@ -43,8 +43,8 @@ const openFiles = (): number => {
 }
 
 /**
- * The limits of a deployment. Half of the open files of the process are left to the database and to receivers. A request has the time that the largest body takes at the minimum rate of `BodyReader`, which
- * ends slower ones long before.
+ * The limits of a deployment. Half of the open files of the process are left to the database and to receivers. A request has the time
+ * that the largest body takes at the minimum rate of `BodyReader`, which ends slower ones long before.
  */
 export const limits: Limits = {
   maxHeaderSize: 16 * 1024,

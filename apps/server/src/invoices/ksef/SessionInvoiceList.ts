@@ -1,4 +1,5 @@
 /** Reads the list of the invoices of a session, page by page. */
+import type { SessionAnswers } from "@govoice/ksef/protocol"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { failureOf } from "./CallFailure.ts"
@@ -15,6 +16,9 @@ export interface SessionInvoiceList {
   readonly byHash: ReadonlyMap<string, ReadonlyArray<InvoiceStatus>>
 }
 
+/** One page of it, as KSeF returns it. */
+export type InvoicePage = typeof SessionAnswers.InvoicePage.Type
+
 /** The name of the file of an invoice in the archive of a batch. */
 export const fileName = ({ id }: { readonly id: string }): string => `${id}.xml`
 
@@ -23,37 +27,45 @@ const maxRestarts = 3
 // A session has no more documents.
 const maxInvoices = 10_000
 
-/** Reads the whole list. A page token that is not accepted has it read from the beginning. */
-export const read = (
-  context: LaneContext,
-  organizationId: string,
-  session: string
-): Effect.Effect<SessionInvoiceList, LoginError> => {
+/** Reads all pages, each by the token of the one before. A token that is not accepted has them read from the beginning. */
+export const readPages = (
+  readPage: (continuationToken: string | undefined) => Effect.Effect<InvoicePage, LoginError>
+): Effect.Effect<ReadonlyArray<InvoiceStatus>, LoginError> => {
   const readFrom = (
     restarts: number,
     continuationToken: string | undefined,
     before: ReadonlyArray<InvoiceStatus>
   ): Effect.Effect<ReadonlyArray<InvoiceStatus>, LoginError> =>
+    // Of this page alone: later ones begin again by themselves.
+    Effect.matchEffect(readPage(continuationToken), {
+      onSuccess: (page) => {
+        const all = [...before, ...page.invoices]
+        const next = page.continuationToken ?? undefined
+        const isEnd = next === undefined || page.invoices.length === 0 || all.length >= maxInvoices
+        return isEnd ? Effect.succeed(all) : readFrom(restarts, next, all)
+      },
+      onFailure: (error) => {
+        const failure = failureOf(error, "sessionInvoices")
+        return failure?._tag === "code" && failure.action === "first-page" && restarts < maxRestarts
+          ? readFrom(restarts + 1, undefined, [])
+          : Effect.fail(error)
+      }
+    })
+  return readFrom(0, undefined, [])
+}
+
+/** Reads the whole list. */
+export const read = (
+  context: LaneContext,
+  organizationId: string,
+  session: string
+): Effect.Effect<SessionInvoiceList, LoginError> => {
+  const all = readPages((continuationToken) =>
     authorized(context, organizationId, "sessionInvoices", (accessToken) =>
       context.system.client.sessionInvoices({ accessToken, session, continuationToken })
-    ).pipe(
-      // Of this page alone: later ones begin again by themselves.
-      Effect.matchEffect({
-        onSuccess: (page) => {
-          const all = [...before, ...page.invoices]
-          const next = page.continuationToken ?? undefined
-          const isEnd = next === undefined || page.invoices.length === 0 || all.length >= maxInvoices
-          return isEnd ? Effect.succeed(all) : readFrom(restarts, next, all)
-        },
-        onFailure: (error) => {
-          const failure = failureOf(error, "sessionInvoices")
-          return failure?._tag === "code" && failure.action === "first-page" && restarts < maxRestarts
-            ? readFrom(restarts + 1, undefined, [])
-            : Effect.fail(error)
-        }
-      })
     )
-  return Effect.map(readFrom(0, undefined, []), (invoices) => ({
+  )
+  return Effect.map(all, (invoices) => ({
     byReference: new Map(invoices.map((invoice) => [invoice.referenceNumber, invoice])),
     byFileName: new Map(
       invoices.flatMap((invoice) => (invoice.invoiceFileName ? [[invoice.invoiceFileName, invoice] as const] : []))

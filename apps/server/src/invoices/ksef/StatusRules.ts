@@ -46,13 +46,15 @@ export const pending = (row: SubmissionRow, now: number, code?: number): Changes
 /** From when on KSeF should list a document that it has received. */
 const unlistedMs = 30_000
 
+const shouldBeListed = ({ handed_over_at: since }: SubmissionRow, now: number) => now - since.getTime() >= unlistedMs
+
 /** Whether KSeF should list a document by now, and its invoice does not show yet that it does not. */
-export const isNewlyUnlisted = ({ failure, handed_over_at, submission_state }: SubmissionRow, now: number): boolean =>
-  submission_state === "sent" && failure === null && now - handed_over_at.getTime() >= unlistedMs
+export const isNewlyUnlisted = (row: SubmissionRow, now: number): boolean =>
+  row.submission_state === "sent" && row.failure === null && shouldBeListed(row, now)
 
 /** KSeF has received the document, and does not list it in its session. */
 export const unlisted = (row: SubmissionRow, now: number): Changes => {
-  if (now - row.handed_over_at.getTime() < unlistedMs) return pending(row, now)
+  if (!shouldBeListed(row, now)) return pending(row, now)
   const message = "KSeF has received the invoice, and does not list it yet."
   return { submissions: [polledAgain(row, now)], ...because(row, { code: "gateway_unavailable", message }) }
 }

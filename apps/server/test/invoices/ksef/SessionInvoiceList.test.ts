@@ -1,12 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Ids } from "@govoice/core"
 import { ErrorCodes } from "@govoice/ksef/protocol"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
-import type { LaneContext } from "../../../src/invoices/ksef/LaneContext.ts"
 import * as SessionInvoiceList from "../../../src/invoices/ksef/SessionInvoiceList.ts"
-
-const organizationId = "org_1" as Ids.OrganizationId
 
 const wrongToken = new CallFailed({
   call: "sessionInvoices",
@@ -20,52 +16,32 @@ const wrongToken = new CallFailed({
   }
 })
 
-interface Page {
-  readonly invoices: ReadonlyArray<{
-    readonly referenceNumber: string
-    readonly invoiceHash: string
-    readonly status: object
-  }>
-  readonly continuationToken?: string
-}
-
-/** Reads a list of these pages, by their tokens. */
-const readPages = (
-  page: (call: { readonly continuationToken: string | undefined }) => Effect.Effect<Page, CallFailed>
-) => {
-  // The cast: a list needs these members of the lane alone.
-  const context = {
-    store: { write: () => Effect.void },
-    system: { client: { sessionInvoices: page } },
-    call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
-    logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
-    organizations: new Map([[organizationId, { id: organizationId }]])
-  } as unknown as LaneContext
-  return Effect.result(SessionInvoiceList.read(context, organizationId, "session"))
-}
+const page = (references: ReadonlyArray<string>, continuationToken?: string): SessionInvoiceList.InvoicePage => ({
+  invoices: references.map((referenceNumber) => ({
+    referenceNumber,
+    invoiceHash: "a",
+    status: { code: 200, description: "" },
+    invoicingDate: 0
+  })),
+  continuationToken
+})
 
 /** Reads a list of two pages, whose second one is refused this often, and returns its references and the tokens of the calls. */
 const read = (refusals: number) => {
   const tokens: Array<string | undefined> = []
-  const page = ({ continuationToken }: { readonly continuationToken: string | undefined }) =>
+  const pages = SessionInvoiceList.readPages((token) =>
     Effect.suspend(() => {
-      tokens.push(continuationToken)
-      if (continuationToken === undefined) {
-        return Effect.succeed({
-          invoices: [{ referenceNumber: "1", invoiceHash: "a", status: { code: 200 } }],
-          continuationToken: "next"
-        })
-      }
-      return tokens.filter((token) => token !== undefined).length <= refusals
+      tokens.push(token)
+      if (token === undefined) return Effect.succeed(page(["1"], "next"))
+      return tokens.filter((one) => one !== undefined).length <= refusals
         ? Effect.fail(wrongToken)
-        : Effect.succeed({ invoices: [{ referenceNumber: "2", invoiceHash: "b", status: { code: 200 } }] })
+        : Effect.succeed(page(["2"]))
     })
-  return Effect.map(readPages(page), (result) => ({
+  )
+  return Effect.map(Effect.result(pages), (result) => ({
     tokens,
     references:
-      result._tag === "Success"
-        ? [...result.success.byHash.values()].flat().map(({ referenceNumber }) => referenceNumber)
-        : result.failure
+      result._tag === "Success" ? result.success.map(({ referenceNumber }) => referenceNumber) : result.failure
   }))
 }
 
@@ -85,15 +61,10 @@ describe("the list of a session", () => {
         [1000, 10]
       ] as const) {
         let calls = 0
-        yield* readPages(() =>
+        yield* SessionInvoiceList.readPages(() =>
           Effect.sync(() => {
-            const invoices = Array.from({ length: size }, (_, index) => ({
-              referenceNumber: `${calls}-${index}`,
-              invoiceHash: "a",
-              status: { code: 200 }
-            }))
             calls++
-            return { invoices, continuationToken: "next" }
+            return page(Array<string>(size).fill("1"), "next")
           })
         )
         assert.strictEqual(calls, expected)

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { Effect, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
 import { type LaneProcess, makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
 import type { LaneContext } from "../../../src/invoices/ksef/LaneContext.ts"
-import type { Changes, SubmissionChange, SubmissionRow } from "../../../src/invoices/ksef/laneRows.ts"
+import type { Changes, ReasonChange, SubmissionChange, SubmissionRow } from "../../../src/invoices/ksef/laneRows.ts"
 import * as StatusPoller from "../../../src/invoices/ksef/StatusPoller.ts"
 import * as StatusRules from "../../../src/invoices/ksef/StatusRules.ts"
 
@@ -20,10 +20,15 @@ const refused = new CallFailed({
 /** Runs the step for documents of a session that its login has not been able to read since 0, and returns the changes. */
 const poll = (
   rows: ReadonlyArray<SubmissionRow>,
-  options: { readonly process?: LaneProcess; readonly polled?: Effect.Effect<StatusPoller.Polled> } = {}
+  options: {
+    readonly process?: LaneProcess
+    readonly polled?: Effect.Effect<StatusPoller.Polled>
+    readonly reasons?: Array<ReasonChange>
+  } = {}
 ) =>
   Effect.gen(function* () {
     const { polled = Effect.succeed({ hasAsked: false, nextAt: Infinity }), process = makeProcess(8) } = options
+    const shown = options.reasons ?? []
     const written: Array<SubmissionChange> = []
     // The cast: the step needs these members of the lane alone.
     const context = {
@@ -33,9 +38,19 @@ const poll = (
         dueVerdicts: () => Effect.succeed({ rows, nextAt: Infinity }),
         markUnreadable: () => Effect.die("It is marked already."),
         submissionsOf: (id: string) => Effect.succeed(rows.filter((row) => row.id === id)),
-        write: (_: unknown, { submissions = [] }: Changes) => Effect.sync(() => void written.push(...submissions))
+        referencesOf: () => Effect.succeed([]),
+        write: (_: unknown, { reasons = [], submissions = [] }: Changes) =>
+          Effect.sync(() => {
+            written.push(...submissions)
+            shown.push(...reasons)
+          })
       },
-      system: { client: { invoiceStatus: () => Effect.fail(refused) } },
+      system: {
+        client: {
+          invoiceStatus: () => Effect.fail(refused),
+          sessionInvoices: () => Effect.succeed({ invoices: [] })
+        }
+      },
       call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
       logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
       organizations: new Map([[organizationId, { id: organizationId }]]),
@@ -75,6 +90,30 @@ describe("documents of a session that cannot be read", () => {
       yield* TestClock.adjust("60 minutes")
       const [, second] = yield* poll(rows)
       assert.deepInclude(second, { id: "2", state: "refused", code: 403 })
+    })
+  )
+})
+
+describe("documents that KSeF has received and does not list", () => {
+  it.effect("show it after half a minute, with one line in the log", () =>
+    Effect.gen(function* () {
+      const warnings: Array<unknown> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void warnings.push(message))])
+      const rows = ["1", "2"].map((id) => ({
+        ...submission(id, 0),
+        sha256: new Uint8Array(32),
+        failure: null,
+        submission_reference: null,
+        session_unreadable_since: null
+      }))
+      for (const expected of [0, 2]) {
+        const reasons: Array<ReasonChange> = []
+        yield* Effect.provide(poll(rows, { reasons }), logger)
+        assert.lengthOf(reasons, expected)
+        for (const { failure } of reasons) assert.strictEqual(failure?.code, "gateway_unavailable")
+        assert.lengthOf(warnings, expected === 0 ? 0 : 1)
+        yield* TestClock.adjust("30 seconds")
+      }
     })
   )
 })

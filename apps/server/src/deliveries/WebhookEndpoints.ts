@@ -213,17 +213,18 @@ const updateOne = (sql: Statement.Constructor, owned: Statement.Fragment, change
   `
 }
 
-// The secret that signs now becomes the old one; a pending rotation is replaced.
+// A pending rotation is replaced. A secret that signs from now on waits for no clock, since those of workers differ.
 const updateSecret = (
   sql: Statement.Constructor,
   owned: Statement.Fragment,
   sealedSecret: Uint8Array,
-  activatesAt: Date,
+  activatesAt: Date | null,
   now: Date
 ) => sql<Row>`
   UPDATE webhook_endpoints SET
-    secret         = CASE WHEN next_secret_at <= ${now} THEN next_secret ELSE secret END,
-    next_secret    = ${sealedSecret},
+    secret         = CASE WHEN ${activatesAt === null} THEN ${sealedSecret}
+                          WHEN next_secret_at <= ${now} THEN next_secret ELSE secret END,
+    next_secret    = CASE WHEN ${activatesAt !== null} THEN ${sealedSecret} END,
     next_secret_at = ${activatesAt},
     updated_at     = greatest(updated_at, ${now})
   WHERE ${owned}
@@ -332,7 +333,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
           const activatesAt = new Date(now + activatesInSeconds * 1000)
           const { sealedSecret, secret } = newSecret(id)
           const row = yield* ofEndpoint(accountId, id, (owned) =>
-            updateSecret(sql, owned, sealedSecret, activatesAt, new Date(now))
+            updateSecret(sql, owned, sealedSecret, activatesInSeconds === 0 ? null : activatesAt, new Date(now))
           )
           return { ...toApi(row), secret, secret_activates_at: iso(activatesAt) }
         }),

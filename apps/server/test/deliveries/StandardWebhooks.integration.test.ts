@@ -46,7 +46,7 @@ for (const database of databases) {
         assert.deepInclude(yield* find(accountId, id), { standard_webhooks: false, description: null })
         assert.deepInclude(yield* update(accountId, id, { standardWebhooks: false }), { standard_webhooks: false })
 
-        yield* rotateSecret(accountId, id, 0)
+        yield* rotateSecret(accountId, id, 3600)
         const setActive = (at: string) =>
           sql`UPDATE webhook_endpoints SET next_secret_at = clock_timestamp() + ${at}::interval WHERE id = ${id}`
         yield* setActive("1 hour")

@@ -113,7 +113,9 @@ for (const database of databases) {
         }).pipe(at(2000), Effect.provide(endpoints))
         assert.deepStrictEqual(changed, Array(2).fill(Array(2).fill(new Date(createdAt).toISOString())))
 
-        const { remove } = yield* Effect.provide(WebhookEndpoints.WebhookEndpoints, endpoints)
+        const { remove, rotateSecret } = yield* Effect.provide(WebhookEndpoints.WebhookEndpoints, endpoints)
+        const ahead = yield* at(Date.now() + 3_600_000)(rotateSecret(account!.id, endpoint, 0))
+        assert.isNull(ahead.next_secret_at, "a secret that is replaced at once waits for no clock")
         yield* at(2000)(remove(account!.id, endpoint))
         assert.deepStrictEqual(yield* countBefore("webhook_endpoints"), { all: 1, n: 0 })
       })

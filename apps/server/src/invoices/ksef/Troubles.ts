@@ -42,7 +42,7 @@ interface Taxpayer {
 export class Troubles {
   readonly #taxpayers = new Map<string, Taxpayer>()
 
-  /** Keeps why a step of a lane waits. The first message of a code is kept: later ones tell less. */
+  /** Keeps why a step of a lane waits. A wait without a call tells less than the failure before it with the same code. */
   report({ fencingToken, context }: Lease, step: WaitingStep, trouble: Trouble, now: number): void {
     const { reason, isRoutine } = trouble
     const taxpayer: Taxpayer = this.#taxpayers.get(context) ?? {
@@ -54,7 +54,8 @@ export class Troubles {
     this.#taxpayers.set(context, taxpayer)
     taxpayer.fencingToken = fencingToken
     const before = taxpayer.steps.get(step)
-    taxpayer.steps.set(step, before?.reason.code === reason.code ? { ...trouble, reason: before.reason } : trouble)
+    const isKept = isRoutine && before?.reason.code === reason.code
+    taxpayer.steps.set(step, isKept ? { ...trouble, reason: before.reason } : trouble)
     taxpayer.failures[step] += 1
     if (isRoutine && taxpayer.record === undefined) return
     const { code = reason.code, failures = 0, since = now } = taxpayer.record ?? {}

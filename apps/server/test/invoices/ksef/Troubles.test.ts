@@ -50,9 +50,10 @@ describe("Troubles", () => {
     assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
   })
 
-  it("keeps the first message of a code, and names what sending waits for before what verdicts do", () => {
+  it("keeps the last message of a failure while nothing is called, and names what sending waits for before what verdicts do", () => {
     const troubles = new Troubles()
     troubles.report(lease("1"), "verdicts", trouble("gateway_unavailable"), 5)
+    troubles.report(lease("1"), "send", trouble("gateway_blocked", "The login was blocked."), 5)
     troubles.report(lease("1"), "send", trouble("gateway_blocked", "This request was blocked."), 5)
     troubles.report(lease("1"), "send", trouble("gateway_blocked", "KSeF blocks.", true), 6)
     assert.strictEqual(troubles.current()[0]?.reason.message, "This request was blocked.")

@@ -26,7 +26,7 @@ const rooms: ReadonlyArray<Room> = [
   // The client judges addresses as the dispatcher does. A guard that had to be passed in could be forgotten.
   {
     folder: "packages/ksef",
-    may: ["effect", "undici", "saxes", "fast-xml-parser", "libxml2-wasm", "@govoice/dispatcher"],
+    may: ["effect", "undici", "saxes", "libxml2-wasm", "@govoice/dispatcher"],
     node: "any"
   },
   {

@@ -1,5 +1,4 @@
-/** XML documents to and from values: read by `StrictXml`, written by fast-xml-parser. */
-import { XMLBuilder } from "fast-xml-parser"
+/** XML documents to and from values. */
 import * as StrictXml from "../xml/StrictXml.ts"
 
 export { collapsed } from "./whiteSpace.ts"
@@ -65,36 +64,18 @@ export type Content = string | undefined | ReadonlyArray<readonly [name: string,
 
 /** Writes a document with a declaration, indented by two spaces. */
 export const write = (name: string, namespace: string, content: Content): string =>
-  `${builder.build([
-    {
-      "?xml": [{ [textName]: "" }],
-      [attributesName]: { [`${attributePrefix}version`]: "1.0", [`${attributePrefix}encoding`]: "UTF-8" }
-    },
-    { [name]: nodes(content), [attributesName]: { [`${attributePrefix}xmlns`]: namespace } }
-  ])}\n`
+  `<?xml version="1.0" encoding="UTF-8"?>${element("\n", name, content, ` xmlns="${namespace}"`)}\n`
 
-/** The content of an element as fast-xml-parser takes it, in document order. */
-type Nodes = ReadonlyArray<Readonly<Record<string, unknown>>>
-
-const textName = "#text"
-const attributesName = ":@"
-const attributePrefix = "@"
-
-const builder = new XMLBuilder({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: attributePrefix,
-  format: true,
-  indentBy: "  ",
-  processEntities: false
-})
-
-const nodes = (content: Content): Nodes =>
-  typeof content === "string"
-    ? [{ [textName]: escaped(content) }]
-    : (content ?? []).flatMap(([name, inside]) => (inside === undefined ? [] : [{ [name]: nodes(inside) }]))
+const element = (newLine: string, name: string, content: Content, attributes = ""): string => {
+  if (content === undefined) return ""
+  const isText = typeof content === "string"
+  const inside = isText
+    ? escaped(content)
+    : content.map(([child, inner]) => element(`${newLine}  `, child, inner)).join("")
+  return `${newLine}<${name}${attributes}>${inside}${isText || inside === "" ? "" : newLine}</${name}>`
+}
 
 const escaped = (text: string): string => text.replace(/[&<>\r]/g, (character) => references[character]!)
 
-// The builder would write a carriage return as it is, and a parser would read it as a line feed.
+// A parser would read a carriage return as a line feed.
 const references: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;" }

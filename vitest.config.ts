@@ -17,6 +17,8 @@ export const shared = {
 
 // The files of a project share processes, so that Effect and the sources are loaded once for many of them.
 const suite = { env: compileCache, setupFiles: [hooks], isolate: false, testTimeout: 600_000, hookTimeout: 600_000 }
+/** As `serve` runs the embedded Postgres (decision 0030). */
+export const baselineCompiler = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]
 const servers = ["test/support/postgres.ts", "test/e2e/support/build.ts"]
 const all = (suffix: string): Array<string> => [
   `{packages,apps,examples}/*/test/**/*${suffix}.ts`,
@@ -36,7 +38,7 @@ export default defineConfig({
           ...suite,
           name: "unit",
           include: all(".test"),
-          exclude: ["**/node_modules/**", "**/*.{browser,integration,isolated,load,long,scale}.test.ts"]
+          exclude: ["**/node_modules/**", "**/*.{browser,database,integration,isolated,load,long,scale}.test.ts"]
         }
       },
       {
@@ -49,9 +51,8 @@ export default defineConfig({
         test: {
           ...suite,
           name: "integration",
-          include: all(".integration.test"),
-          // As `serve` runs the embedded Postgres (decision 0030).
-          execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"],
+          include: all(".{database,integration}.test"),
+          execArgv: baselineCompiler,
           globalSetup: servers
         }
       },

@@ -1,7 +1,8 @@
 /**
  * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks, plans over many rows, and the combinations of which the
- * suite has representatives (`*.long.test.ts`); response times and memory under load (`*.load.test.ts`), each file alone. Tests of
- * the suite that take their length from the environment run here at full length.
+ * suite has representatives (`*.long.test.ts`); response times and memory under load (`*.load.test.ts`), each file alone. Suites that
+ * every database has to pass (`*.database.test.ts`) run here on the embedded one. Tests of the suite that take their length from the
+ * environment run at full length.
  *
  *     npx -y pnpm@12 run test:long
  *
@@ -9,7 +10,7 @@
  */
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
-import { compileCache, hooks, shared } from "./vitest.config.ts"
+import { baselineCompiler, compileCache, hooks, shared } from "./vitest.config.ts"
 
 const isShort = process.env["LENGTH"] === "short"
 
@@ -73,6 +74,19 @@ export default defineConfig({
           ],
           exclude: isShort ? ["test/consumers/all.long.test.ts"] : [],
           // They wait for servers and databases half of the time.
+          maxWorkers: 2 * availableParallelism(),
+          sequence: { groupOrder: 0 }
+        }
+      },
+      {
+        ...shared,
+        test: {
+          ...all,
+          name: "embedded",
+          env: { ...all.env, DATABASE: "embedded" },
+          include: ["apps/server/test/**/*.database.test.ts", "apps/server/test/**/LanePlans.long.test.ts"],
+          execArgv: baselineCompiler,
+          isolate: false,
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 0 }
         }

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import * as Notifier from "../../src/jobs/Notifier.ts"
-import { liveDatabases } from "../support/TestDatabase.ts"
+import { layerEmbeddedLive, layerPostgresLive } from "../support/TestDatabase.ts"
 
 const start = Effect.gen(function* () {
   const scope = yield* Scope.make()
@@ -14,7 +14,7 @@ const start = Effect.gen(function* () {
   return notifier
 })
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("Notifier (Postgres)", (it) => {
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })("Notifier (Postgres)", (it) => {
   it.effect("wakes the workers of a kind in all processes, and no others", () =>
     Effect.gen(function* () {
       const [first, second] = [yield* start, yield* start]
@@ -40,7 +40,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
   )
 })
 
-layer(liveDatabases[1].layer, { timeout: "120 seconds", excludeTestServices: true })("Notifier (embedded)", (it) => {
+layer(layerEmbeddedLive, { timeout: "120 seconds", excludeTestServices: true })("Notifier (embedded)", (it) => {
   it.effect("wakes the workers of its process", () =>
     Effect.gen(function* () {
       const notifier = yield* start

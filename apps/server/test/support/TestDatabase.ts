@@ -67,14 +67,14 @@ export const preparedFiles = Effect.gen(function* () {
   return yield* PreparedDatabase.find
 })
 
-const layerPostgresLive = Layer.unwrap(
+export const layerPostgresLive = Layer.unwrap(
   Effect.gen(function* () {
     const url = yield* acquireFrom(Effect.promise(templateDatabase))
     return Layer.merge(layerClient(url), Layer.succeed(Database.Shared)(true))
   })
 )
 
-const layerEmbeddedLive = Layer.merge(
+export const layerEmbeddedLive = Layer.merge(
   Layer.effectDiscard(Partitions.make(Partitions.weeksAhead)).pipe(
     Layer.provideMerge(Layer.unwrap(Effect.map(EmbeddedPostgres.open(undefined, preparedFiles), EmbeddedClient.layer)))
   ),
@@ -87,14 +87,15 @@ export const layerPostgres = Layer.merge(layerPostgresLive, layerClock)
 /** An embedded database in memory. */
 export const layerEmbedded = Layer.merge(layerEmbeddedLive, layerClock)
 
-/** Both, for suites that every database has to pass. */
-export const databases = [
-  { name: "Postgres", layer: layerPostgres },
-  { name: "embedded", layer: layerEmbedded }
-] as const
+// The suite has the server; the long tests have the embedded one, which takes several times as long (`vitest.long.config.ts`).
+const onServer = process.env["DATABASE"] !== "embedded"
 
-/** Both, with the clock of the database. */
-export const liveDatabases = [
-  { name: "Postgres", layer: layerPostgresLive },
-  { name: "embedded", layer: layerEmbeddedLive }
-] as const
+/** The database of the run, for suites that every database has to pass. */
+export const database = onServer
+  ? { name: "Postgres", layer: layerPostgres }
+  : { name: "embedded", layer: layerEmbedded }
+
+/** The same, with the clock of the database. */
+export const liveDatabase = onServer
+  ? { name: "Postgres", layer: layerPostgresLive }
+  : { name: "embedded", layer: layerEmbeddedLive }

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import type { Completion } from "../../../src/deliveries/Completion.ts"
 import * as DeliveryQueue from "../../../src/deliveries/DeliveryQueue.ts"
 import * as DeliveryScheduler from "../../../src/deliveries/DeliveryScheduler.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { database } from "../../support/TestDatabase.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
 
@@ -39,13 +39,11 @@ export type DefineTest = (
 
 /** Runs the tests on each database. */
 export const describeQueue = (name: string, define: (test: DefineTest) => void): void => {
-  for (const database of databases) {
-    const scheduler = DeliveryScheduler.layer.pipe(Layer.provide(TestSettings.layer()))
-    const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
+  const scheduler = DeliveryScheduler.layer.pipe(Layer.provide(TestSettings.layer()))
+  const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
 
-    layer(database.layer, { timeout: "120 seconds" })(`${name} (${database.name})`, (it) => {
-      define((title, body) =>
-        it.effect(title, () => body().pipe(Effect.provide([worker, scheduler]), (test) => Effect.andThen(begin, test))))
-    })
-  }
+  layer(database.layer, { timeout: "120 seconds" })(`${name} (${database.name})`, (it) => {
+    define((title, body) =>
+      it.effect(title, () => body().pipe(Effect.provide([worker, scheduler]), (test) => Effect.andThen(begin, test))))
+  })
 }

@@ -6,7 +6,7 @@ import { LookupTiming } from "../../../src/invoices/ksef/LaneContext.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { assertExactlyOnce, nameOf, submitMany } from "../../support/liveFaults.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
 const faults: ReadonlyArray<Fault> = [
   { do: "5xx", status: 500, on: "refreshToken" },
@@ -14,7 +14,7 @@ const faults: ReadonlyArray<Fault> = [
   { do: "drop-after", on: "refreshToken" }
 ]
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })(
   "an access token that cannot be refreshed while an invoice is sent",
   (it) => {
     for (const fault of faults) {

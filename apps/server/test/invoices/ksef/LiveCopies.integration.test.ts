@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("copies of documents", (it) => {
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("copies of documents", (it) => {
   it.effect("of which one is sent again are accepted once, in either order of reading", () =>
     simulated.simulate({ grainMs: 1000 }, ({ ksef }) =>
       Effect.gen(function* () {

@@ -9,7 +9,7 @@ import { Notifier } from "../../../src/jobs/Notifier.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const hour = 3_600_000
 
@@ -71,7 +71,7 @@ const lostWhenSentAgain: ReadonlyArray<Fault> = [
   { do: "exception", code: 21173, on: "listInvoices", times: "always" }
 ]
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })(
   "technical corrections whose answer is lost",
   (it) => {
     for (const [when, faults] of [

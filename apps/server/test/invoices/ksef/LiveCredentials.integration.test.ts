@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
 const minute = 60_000
 
@@ -55,7 +55,7 @@ const age = (ms: number) =>
     `
   )
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })(
   "credentials that KSeF refuses",
   (it) => {
     it.effect("are tried after 15 minutes, then an hour, also by another process", () =>

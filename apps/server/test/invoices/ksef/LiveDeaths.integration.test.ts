@@ -9,7 +9,7 @@ import { Deferred, Effect, Fiber, References } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const minute = 60_000
 const sampled = Number(process.env["DEATHS"] ?? 40)
@@ -53,7 +53,7 @@ const makeLife = Effect.fnUntraced(function* (statements: number) {
 
 const unseen = Effect.provideService(Statement.CurrentTransformer, undefined)
 
-layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
+layer(layerPostgres, { timeout: "30 minutes", excludeTestServices: true })(
   "a worker that dies before one of its statements",
   (it) => {
     it.effect.each([

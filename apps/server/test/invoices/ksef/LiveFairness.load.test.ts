@@ -9,7 +9,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const taxpayers = 200
 const perTaxpayer = Number(process.env["INVOICES"] ?? 3)
@@ -63,7 +63,7 @@ const p95 = (troubled: number) =>
     })
   )
 
-layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })("200 taxpayers", (it) => {
+layer(layerPostgres, { timeout: "20 minutes", excludeTestServices: true })("200 taxpayers", (it) => {
   it.effect("are delayed by less than a fifth by one that KSeF does not answer and one that it blocks", () =>
     Effect.gen(function* () {
       const alone = yield* p95(0)

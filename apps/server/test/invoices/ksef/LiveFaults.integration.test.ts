@@ -5,9 +5,9 @@ import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { assertExactlyOnce, assertSurvived, nameOf, representative, submitMany } from "../../support/liveFaults.ts"
 import * as simulated from "../../support/simulated.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
   for (const fault of representative) {
     it.effect(`has each invoice accepted once: ${nameOf(fault)}`, () => assertSurvived(fault))
   }

@@ -1,9 +1,9 @@
 /** The faults that are not in `LiveFaults.integration.test.ts`. */
 import { layer } from "@effect/vitest"
 import { assertSurvived, nameOf, others } from "../../support/liveFaults.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
   for (const fault of others) {
     it.effect(`has each invoice accepted once: ${nameOf(fault)}`, () => assertSurvived(fault))
   }

@@ -7,7 +7,7 @@ import { casesOf, isShort } from "../../../../../test/support/length.ts"
 import * as live from "../../support/live.ts"
 import { makeRandom } from "../../support/Random.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -37,7 +37,7 @@ const assertWithinLimits = ({ ledger }: Simulator) => {
   assert.lengthOf(new Set(ledger.accepted().map(({ sha256 }) => sha256)), ledger.accepted().length)
 }
 
-layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
+layer(layerPostgres, { timeout: "20 minutes", excludeTestServices: true })(
   "a taxpayer with more invoices than its limit",
   (it) => {
     for (const { holderMs, maxLatencyMs, name } of casesOf(

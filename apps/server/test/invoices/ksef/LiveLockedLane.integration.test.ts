@@ -6,14 +6,14 @@ import { realSleep } from "../../support/FastClock.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
 const leaseMs = 3000
 
 const isAccepted = ({ status }: live.LiveInvoice) => status === "accepted"
 
 // The embedded database has one session.
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("a locked lane", (it) => {
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })("a locked lane", (it) => {
   it.effect("takes no lease of another taxpayer, and goes on when it is unlocked", () =>
     Effect.scoped(
       Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const minute = 60_000
 
@@ -33,7 +33,7 @@ const untilState = (wanted: string) =>
     ([row]) => row!
   )
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("a login", (it) => {
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("a login", (it) => {
   for (const { action, code, detail, meaning, refusal } of LoginStatuses.loginStatuses) {
     const expected = tries[action]
     if (refusal === undefined || expected === undefined) continue

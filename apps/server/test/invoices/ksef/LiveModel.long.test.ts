@@ -11,7 +11,7 @@ import { SqlClient } from "effect/sql"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const one = process.env["SEED"]
 const count = Number(process.env["SEEDS"] ?? 4)
@@ -57,97 +57,94 @@ const drawFaults = (random: () => number): ReadonlyArray<Fault> => [
   ...specific.filter(() => random() < 0.3).map((fault) => ({ ...fault, nth: 1 + Math.floor(random() * 4) }))
 ]
 
-layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
-  "live mode under random faults",
-  (it) => {
-    it.effect.each(seeds)("has every document accepted exactly once: seed %s", (seed) =>
-      simulated.simulate({ seed: String(seed), grainMs: 1000 }, (simulation) =>
-        Effect.gen(function* () {
-          const { ksef } = simulation
-          const sql = yield* SqlClient.SqlClient
-          const random = randomOf(seed)
-          const isByToken = random() < 0.5
-          const documents = random() < 0.4 ? 40 : 3 + Math.floor(random() * 10)
+layer(layerPostgres, { timeout: "30 minutes", excludeTestServices: true })("live mode under random faults", (it) => {
+  it.effect.each(seeds)("has every document accepted exactly once: seed %s", (seed) =>
+    simulated.simulate({ seed: String(seed), grainMs: 1000 }, (simulation) =>
+      Effect.gen(function* () {
+        const { ksef } = simulation
+        const sql = yield* SqlClient.SqlClient
+        const random = randomOf(seed)
+        const isByToken = random() < 0.5
+        const documents = random() < 0.4 ? 40 : 3 + Math.floor(random() * 10)
 
-          const deploy = <A, E, R>(program: Effect.Effect<A, E, R>, options: Parameters<typeof live.layer>[1] = {}) =>
-            live.withDeployment(ksef, program, { rescueMs: 10_000, ...options })
+        const deploy = <A, E, R>(program: Effect.Effect<A, E, R>, options: Parameters<typeof live.layer>[1] = {}) =>
+          live.withDeployment(ksef, program, { rescueMs: 10_000, ...options })
 
-          const organizationId = yield* deploy(
-            Effect.gen(function* () {
-              const id = yield* fixtures.organization
-              const credential = isByToken ? live.token(ksef.token) : live.certificate(ksef)
-              yield* live.putCredential(id, ksef.nip, credential)
-              const state = sql<{ readonly s: string }>`SELECT credential_state AS s FROM organizations`
-              yield* live.poll(state, ([row]) => row?.s === "accepted")
-              return id
-            })
+        const organizationId = yield* deploy(
+          Effect.gen(function* () {
+            const id = yield* fixtures.organization
+            const credential = isByToken ? live.token(ksef.token) : live.certificate(ksef)
+            yield* live.putCredential(id, ksef.nip, credential)
+            const state = sql<{ readonly s: string }>`SELECT credential_state AS s FROM organizations`
+            yield* live.poll(state, ([row]) => row?.s === "accepted")
+            return id
+          })
+        )
+        for (const fault of drawFaults(random)) ksef.faults.add(fault)
+
+        // Half of the lives end by a kill, whose leases have to run out.
+        const lifetimes = () =>
+          Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
+            ms: 5000 + random() * 60_000,
+            isKilled: random() < 0.5
+          }))
+        const worker = (lives: ReturnType<typeof lifetimes>) =>
+          Effect.forEach(
+            lives,
+            ({ isKilled, ms }) => {
+              const kill = { isDead: false }
+              const life = simulated.passes(simulation, ms)
+              return deploy(Effect.andThen(life, isKilled ? live.killHolder(kill) : Effect.void), { kill })
+            },
+            { discard: true }
           )
-          for (const fault of drawFaults(random)) ksef.faults.add(fault)
-
-          // Half of the lives end by a kill, whose leases have to run out.
-          const lifetimes = () =>
-            Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
-              ms: 5000 + random() * 60_000,
-              isKilled: random() < 0.5
-            }))
-          const worker = (lives: ReturnType<typeof lifetimes>) =>
-            Effect.forEach(
-              lives,
-              ({ isKilled, ms }) => {
-                const kill = { isDead: false }
-                const life = simulated.passes(simulation, ms)
-                return deploy(Effect.andThen(life, isKilled ? live.killHolder(kill) : Effect.void), { kill })
-              },
-              { discard: true }
-            )
-          const workers = Effect.all([worker(lifetimes()), worker(lifetimes())], { concurrency: 2, discard: true })
-          // Receipts are in the session of the document. Where KSeF lost it, there is none.
-          const lost = () => {
-            const sessions = ksef.ledger
-              .calls()
-              .filter(({ fault }) => fault === "session-gone")
-              .map(({ path }) => path)
-            const isLost = (session: string) => sessions.some((path) => path.includes(session))
-            return new Set(
-              ksef.ledger
-                .accepted()
-                .filter(({ session }) => isLost(session))
-                .map(({ ksefNumber }) => ksefNumber)
-            )
-          }
-          const isDone = (invoice: live.LiveInvoice) =>
-            live.isDone(invoice) || (invoice.status === "accepted" && lost().has(invoice.official_number ?? ""))
-
-          yield* deploy(
-            Effect.gen(function* () {
-              const running = yield* Effect.forkChild(workers)
-              yield* simulated.submitNumbers(organizationId, ksef.nip, 1, documents)
-              yield* Fiber.join(running)
-            }),
-            { hasWorker: false }
+        const workers = Effect.all([worker(lifetimes()), worker(lifetimes())], { concurrency: 2, discard: true })
+        // Receipts are in the session of the document. Where KSeF lost it, there is none.
+        const lost = () => {
+          const sessions = ksef.ledger
+            .calls()
+            .filter(({ fault }) => fault === "session-gone")
+            .map(({ path }) => path)
+          const isLost = (session: string) => sessions.some((path) => path.includes(session))
+          return new Set(
+            ksef.ledger
+              .accepted()
+              .filter(({ session }) => isLost(session))
+              .map(({ ksefNumber }) => ksefNumber)
           )
-          // The random faults end, so that every invoice can become final.
-          ksef.faults.clear()
-          const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices))
+        }
+        const isDone = (invoice: live.LiveInvoice) =>
+          live.isDone(invoice) || (invoice.status === "accepted" && lost().has(invoice.official_number ?? ""))
 
-          assert.lengthOf(all, documents)
-          assert.deepStrictEqual([...new Set(all.map(({ status }) => status))], ["accepted"])
-          const accepted = ksef.ledger.accepted()
-          assert.sameMembers(
-            all.map(({ official_number: number }) => number),
-            accepted.map(({ ksefNumber }) => ksefNumber)
-          )
-          assert.lengthOf(new Set(accepted.map(({ sha256 }) => sha256)), documents)
-          assert.strictEqual(ksef.ledger.overLimit, 0)
-          assert.lengthOf(yield* sql`SELECT 1 FROM national_submissions WHERE state IN ('sending', 'sent')`, 0)
-          const events = yield* sql<{ readonly invoice_id: string; readonly type: string }>`
+        yield* deploy(
+          Effect.gen(function* () {
+            const running = yield* Effect.forkChild(workers)
+            yield* simulated.submitNumbers(organizationId, ksef.nip, 1, documents)
+            yield* Fiber.join(running)
+          }),
+          { hasWorker: false }
+        )
+        // The random faults end, so that every invoice can become final.
+        ksef.faults.clear()
+        const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices))
+
+        assert.lengthOf(all, documents)
+        assert.deepStrictEqual([...new Set(all.map(({ status }) => status))], ["accepted"])
+        const accepted = ksef.ledger.accepted()
+        assert.sameMembers(
+          all.map(({ official_number: number }) => number),
+          accepted.map(({ ksefNumber }) => ksefNumber)
+        )
+        assert.lengthOf(new Set(accepted.map(({ sha256 }) => sha256)), documents)
+        assert.strictEqual(ksef.ledger.overLimit, 0)
+        assert.lengthOf(yield* sql`SELECT 1 FROM national_submissions WHERE state IN ('sending', 'sent')`, 0)
+        const events = yield* sql<{ readonly invoice_id: string; readonly type: string }>`
           SELECT invoice_id, type FROM events
         `
-          const eventCount = documents * 3 + all.filter(({ upo_available: hasReceipt }) => hasReceipt).length
-          assert.lengthOf(events, eventCount)
-          assert.lengthOf(new Set(events.map(({ invoice_id: id, type }) => `${id} ${type}`)), eventCount)
-        })
-      )
+        const eventCount = documents * 3 + all.filter(({ upo_available: hasReceipt }) => hasReceipt).length
+        assert.lengthOf(events, eventCount)
+        assert.lengthOf(new Set(events.map(({ invoice_id: id, type }) => `${id} ${type}`)), eventCount)
+      })
     )
-  }
-)
+  )
+})

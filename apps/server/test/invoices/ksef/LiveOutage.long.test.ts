@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { isShort } from "../../../../../test/support/length.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const minute = 60_000
 const taxpayers = 20
 
-layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })("an outage of KSeF", (it) => {
+layer(layerPostgres, { timeout: "10 minutes", excludeTestServices: true })("an outage of KSeF", (it) => {
   for (const [name, perTaxpayer] of [
     ["200 that go one by one", 10],
     isShort ? (["1,000 that go as batches", 50] as const) : (["5,000 that go as batches", 250] as const)

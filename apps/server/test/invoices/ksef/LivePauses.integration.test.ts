@@ -8,7 +8,7 @@ import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { assertExactlyOnce } from "../../support/liveFaults.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases, liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgres, layerPostgresLive } from "../../support/TestDatabase.ts"
 
 const second = 1000
 
@@ -35,7 +35,7 @@ const assertNoPause = (faults: ReadonlyArray<Fault>) =>
 const callsOf = (ksef: Simulator, operation: string) =>
   ksef.ledger.calls().filter((call) => call.operation === operation)
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("answers of KSeF", (it) => {
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })("answers of KSeF", (it) => {
   for (const [name, fault] of [
     ["a 403 of a firewall that does not reach KSeF", { do: "block-403", detail: proxyTimeout, on: "sendInvoice" }],
     ["a 403 with an unknown page", { do: "html", status: 403, on: "sendInvoice" }],
@@ -111,7 +111,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
   )
 })
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("answers of KSeF", (it) => {
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("answers of KSeF", (it) => {
   it.effect("to a close that say nothing of the session have it closed again until one does", () =>
     simulated.simulate({ grainMs: 1000, faults: [{ do: "5xx", on: "closeOnlineSession", times: 2 }] }, ({ ksef }) =>
       live.withDeployment(

@@ -5,7 +5,7 @@ import { Deferred, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
-import { liveDatabases } from "../../support/TestDatabase.ts"
+import { layerPostgresLive } from "../../support/TestDatabase.ts"
 
 const strangers = 10
 
@@ -48,7 +48,7 @@ const callsBeforeSend = (ksef: Simulator, since: number, wanted: string): number
   return operations.slice(0, operations.indexOf("sendInvoice")).filter((one) => one === wanted).length
 }
 
-layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
+layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })(
   "credentials that are not accepted",
   (it) => {
     for (const state of ["unchecked", "refused"] as const) {

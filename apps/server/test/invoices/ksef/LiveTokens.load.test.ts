@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const count = Number(process.env["INVOICES"] ?? 300)
 
@@ -16,7 +16,7 @@ const count = Number(process.env["INVOICES"] ?? 300)
 const speed = 450
 const refreshTokenMs = (7 * 24 * 3_600_000) / speed
 
-layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })("short access tokens", (it) => {
+layer(layerPostgres, { timeout: "20 minutes", excludeTestServices: true })("short access tokens", (it) => {
   it.effect("fail no attempt, and cause no login while the refresh token is valid", () =>
     simulated.simulate({ grainMs: 100, speed }, (simulation) =>
       Effect.gen(function* () {

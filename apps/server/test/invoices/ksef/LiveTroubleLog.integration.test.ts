@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("an outage of KSeF", (it) => {
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("an outage of KSeF", (it) => {
   it.effect("has one warning when invoices begin to wait, and one line when they do not any more", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
-import { databases } from "../../support/TestDatabase.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
 
 const hour = 3_600_000
 
@@ -58,7 +58,7 @@ const attachment = `<Zalacznik><BlokDanych><MetaDane><ZKlucz>k</ZKlucz><ZWartosc
 /** More than may be sent one by one within a minute. */
 const batchSize = 40
 
-layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })(
   "live mode after a status of KSeF",
   (it) => {
     for (const code of [405, 435, 500, 550]) {

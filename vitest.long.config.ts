@@ -41,7 +41,7 @@ const lengthened = [
   "packages/ksef/test/xml/StrictXml.test.ts",
   "packages/webhooks/test/{fastAndCompact,properties,published}.test.ts",
   "test/browser/{overlays,states}.browser.test.ts",
-  "test/e2e/{apiCuts,apiFuzz}.integration.test.ts",
+  "test/e2e/{apiCuts,apiFuzz}.database.test.ts",
   "test/e2e/startup.integration.test.ts"
 ]
 
@@ -84,7 +84,11 @@ export default defineConfig({
           ...all,
           name: "embedded",
           env: { ...all.env, DATABASE: "embedded" },
-          include: ["apps/server/test/**/*.database.test.ts", "apps/server/test/**/LanePlans.long.test.ts"],
+          include: [
+            "apps/server/test/**/*.database.test.ts",
+            "test/**/*.database.test.ts",
+            "apps/server/test/**/LanePlans.long.test.ts"
+          ],
           execArgv: baselineCompiler,
           isolate: false,
           maxWorkers: 2 * availableParallelism(),

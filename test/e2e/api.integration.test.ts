@@ -9,11 +9,11 @@ import { testDatabase } from "./api/database.ts"
 import { testDeployments } from "./api/deployments.ts"
 import { testOutage } from "./api/outage.ts"
 import type { Agreement } from "./support/agreement.ts"
-import { databases } from "./support/databases.ts"
+import { databaseOfRun } from "./support/databases.ts"
 
 const agreements: Array<Agreement> = []
 
-testDatabase(databases[0], (agreement) => void agreements.push(agreement))
+testDatabase(databaseOfRun, (agreement) => void agreements.push(agreement))
 testDeployments((agreement) => void agreements.push(agreement))
 testOutage((agreement) => void agreements.push(agreement))
 

@@ -3,7 +3,7 @@ import { request } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, problemOf } from "./support/agreement.ts"
 import { makeCall, password, readAgreement, signUp, type Tenant } from "./support/client.ts"
-import { databases, openMigrated } from "./support/databases.ts"
+import { openEmbedded, openMigrated } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 type RequestHeaders = Readonly<Record<string, string>>
@@ -43,7 +43,7 @@ describe("the sessions of the console", () => {
   let tenant: Tenant
 
   beforeAll(async () => {
-    server = await startServer({ ...(await databases[1].open()).settings, GOVOICE_ROLE: "all" })
+    server = await startServer({ ...(await openEmbedded()).settings, GOVOICE_ROLE: "all" })
     agreement = await readAgreement(server.url)
     tenant = await signUp(makeCall(() => server.url, agreement))
   })

@@ -7,7 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { control, everyId } from "./api/suite.ts"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const invoice = readFileSync(new URL("../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
@@ -21,7 +21,7 @@ describe("the document checks of a submission", () => {
   let tenant: Tenant
 
   beforeAll(async () => {
-    database = await databases[0].open()
+    database = await openMigrated()
     server = await startServer({ ...database.settings, GOVOICE_ROLE: "api" })
     call = makeCall(() => server.url, await readAgreement(server.url))
     tenant = await signUp(call)

@@ -1,5 +1,5 @@
 /** The API of the contract over HTTP, against the server as a process on the embedded database. */
 import { testDatabase } from "./api/database.ts"
-import { databases } from "./support/databases.ts"
+import { openEmbedded } from "./support/databases.ts"
 
-testDatabase(databases[1], () => {})
+testDatabase({ name: "the embedded database", open: openEmbedded }, () => {})

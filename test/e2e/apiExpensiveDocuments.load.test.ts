@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { hostile } from "../../packages/ksef/test/xml/hostile.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 import { latencies, percentile } from "./support/slow.ts"
 
@@ -20,7 +20,7 @@ describe("expensive documents", () => {
   let strangers: ReadonlyArray<Tenant>
 
   beforeAll(async () => {
-    database = await databases[0].open()
+    database = await openMigrated()
     server = await startServer({ ...database.settings, GOVOICE_ROLE: "api" })
     call = makeCall(() => server.url, await readAgreement(server.url))
     victim = await signUp(call)

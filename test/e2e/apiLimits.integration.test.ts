@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as ApiKeySecret from "../../apps/server/src/accounts/ApiKeySecret.ts"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, read, readAgreement, signUp, type Tenant } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const mebibyte = 1024 * 1024
@@ -29,7 +29,7 @@ describe("limits", () => {
   let tenant: Tenant
 
   beforeAll(async () => {
-    database = await databases[0].open()
+    database = await openMigrated()
     const settings = { ...database.settings, GOVOICE_ROLE: "api" }
     server = await startServer(settings)
     narrow = await startServer({ ...settings, GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: String(mebibyte) })

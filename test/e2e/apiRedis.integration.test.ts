@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 import { patienceMs } from "../support/patienceMs.ts"
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
   beforeAll(async () => {
     port = await freePort()
     await startRedis()
-    database = await databases[0].open()
+    database = await openMigrated()
     settings = {
       ...database.settings,
       GOVOICE_ROLE: "api",

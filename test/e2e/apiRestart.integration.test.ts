@@ -10,7 +10,7 @@ import { createMigrated } from "../support/databases.ts"
 import { freePort } from "../support/freePort.ts"
 import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
-import { databases } from "./support/databases.ts"
+import { openMigrated } from "./support/databases.ts"
 import { secrets, startAndFail, startServer } from "./support/server.ts"
 import { patienceMs } from "../support/patienceMs.ts"
 
@@ -27,7 +27,7 @@ const stores = [
   {
     name: "Postgres",
     use: async (run: (settings: Record<string, string>) => Promise<void>) => {
-      const { drop, settings } = await databases[0].open()
+      const { drop, settings } = await openMigrated()
       try {
         await run(settings)
       } finally {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 import { trickle } from "./support/slow.ts"
 
@@ -19,7 +19,7 @@ describe("limits of a tenant", () => {
   let other: Tenant
 
   beforeAll(async () => {
-    database = await databases[0].open()
+    database = await openMigrated()
     server = await startServer({
       ...database.settings,
       GOVOICE_ROLE: "api",

@@ -13,7 +13,7 @@ import { en } from "../../apps/console/src/text/en.ts"
 import { startReceivers } from "../browser/support/receivers.ts"
 import { freePort } from "../support/freePort.ts"
 import { type Call, makeCall, readAgreement, signUp, type Tenant, until } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -57,7 +57,7 @@ describe("the snippets of the console", () => {
   let tenant: Tenant
 
   beforeAll(async () => {
-    database = await databases[0]!.open()
+    database = await openMigrated()
     server = await startServer({
       ...database.settings,
       GOVOICE_WEBHOOK_ALLOW_HTTP: "true",

@@ -1,4 +1,4 @@
-/** Runs each fault scenario on the current Node. `Runtimes.test.ts` runs them on other runtimes. */
+/** Runs each fault scenario on the current Node. `Runtimes.long.test.ts` runs them on other runtimes. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as library from "../src/index.ts"
 import { type FaultServer, startFaultServer } from "./support/faultServer.ts"

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe } from "vitest"
 import type { Agreement } from "../support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "../support/client.ts"
-import type { databases, TestDatabase } from "../support/databases.ts"
+import type { DatabaseOfRun, TestDatabase } from "../support/databases.ts"
 import { type Server, startServer } from "../support/server.ts"
 import { testAccounts } from "./accounts.ts"
 import { testApiKeys } from "./apiKeys.ts"
@@ -44,10 +44,7 @@ const suites: ReadonlyArray<(api: ApiSuite) => void> = [
 ]
 
 /** Registers the tests of all resources against a server on this database. */
-export const testDatabase = (
-  { name, open }: (typeof databases)[number],
-  onAgreement: (agreement: Agreement) => void
-): void => {
+export const testDatabase = ({ name, open }: DatabaseOfRun, onAgreement: (agreement: Agreement) => void): void => {
   describe(`the API on ${name}`, () => {
     let database: TestDatabase
     let server: Server

@@ -6,7 +6,7 @@ import { CertificateLink } from "../../../packages/ksef/src/crypto.ts"
 import { makePair } from "../../../packages/ksef/test/support/certificates.ts"
 import { type Agreement, type Answer, problemOf } from "../support/agreement.ts"
 import { type Call, makeCall, password, readAgreement, signUp, submit, type Tenant, until } from "../support/client.ts"
-import { databases, type TestDatabase } from "../support/databases.ts"
+import { openMigrated, type TestDatabase } from "../support/databases.ts"
 import { operationsOf } from "../support/operations.ts"
 import { type Server, startServer } from "../support/server.ts"
 import { codeOf, control, record, everyId } from "./suite.ts"
@@ -21,7 +21,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
     const callOf = (server: Server | undefined): Call => makeCall(() => server!.url, agreement)
 
     beforeAll(async () => {
-      database = await databases[0].open()
+      database = await openMigrated()
       const all = { ...database.settings, GOVOICE_ROLE: "api" }
       const open = await startServer(all)
       servers = [open]

@@ -7,15 +7,15 @@ import { connect } from "node:net"
 import { assert, describe, it } from "vitest"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { cutConnections } from "./support/cuts.ts"
-import { databases } from "./support/databases.ts"
+import { databaseOfRun } from "./support/databases.ts"
 import { startServer } from "./support/server.ts"
 
 const seed = Number(process.env["CUT_SEED"] ?? Date.now() % 1_000_000)
 const connections = Number(process.env["CUTS"] ?? 400)
 
-describe.each(databases)("connections that are cut ($name)", ({ open }) => {
+describe(`connections that are cut (${databaseOfRun.name})`, () => {
   it(`leave a server that answers (CUT_SEED=${seed})`, async () => {
-    const database = await open()
+    const database = await databaseOfRun.open()
     const server = await startServer({
       ...database.settings,
       GOVOICE_METRICS_PORT: "0",

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { createClient, isApiError } from "../../packages/client/src/index.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, until } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { databaseOfRun, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const kilobyte = 1000
@@ -16,7 +16,9 @@ const documentOf = (bytes: number): string => {
   return frame.replace("</Text>", `${"x".repeat(Math.max(0, bytes - frame.length))}</Text>`)
 }
 
-describe.each(databases)("the quota of a key, with $name,", ({ name, open }) => {
+const { name, open } = databaseOfRun
+
+describe(`the quota of a key, with ${name},`, () => {
   let database: TestDatabase
   let server: Server
   let call: Call

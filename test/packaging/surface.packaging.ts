@@ -12,7 +12,7 @@ const packages = inject("packed").filter(({ folder }) => folder.startsWith("pack
 describe("the public surface", () => {
   it.each(packages)("of $name is the recorded one", async ({ folder }) => {
     const name = folder.slice("packages/".length)
-    await expect(surface(resolve(root, folder))).toMatchFileSnapshot(`api/${name}.md`)
+    await expect(surface(resolve(root, folder))).toMatchFileSnapshot(`api/${name}.txt`)
   })
 
   it("contains entries, namespaces and their members", () => {

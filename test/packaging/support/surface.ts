@@ -151,13 +151,11 @@ class Surface {
     for (const [, module] of entries) this.mark(module)
     const sections = entries.map(([path, module]) => {
       const listed = [...new Set(this.list(module, ""))]
-      return `## ${path}\n\n${listed.map((text) => `\`\`\`dts\n${text}\n\`\`\``).join("\n\n")}\n`
+      return `## ${path}\n\n${listed.join("\n\n")}\n`
     })
     const needed = [...new Set(this.needed.values())].sort(byText)
     if (needed.length > 0) {
-      sections.push(
-        `## not exported, and part of the above\n\n${needed.map((text) => `\`\`\`dts\n${text}\n\`\`\``).join("\n\n")}\n`
-      )
+      sections.push(`## not exported, and part of the above\n\n${needed.join("\n\n")}\n`)
     }
     return sections.join("\n")
   }

@@ -18,6 +18,9 @@ import * as SettledInvoices from "./SettledInvoices.ts"
 /** The organization has no such invoice, or not in this mode. */
 export class InvoiceNotFound extends Data.TaggedError("InvoiceNotFound") {}
 
+/** The page may lack invoices that appear later, and has to be read again with the settled time. */
+export class SettledTimeNeeded extends Data.TaggedError("SettledTimeNeeded") {}
+
 /** The invoice has no receipt. */
 export class ReceiptNotAvailable extends Data.TaggedError("ReceiptNotAvailable") {}
 
@@ -46,6 +49,8 @@ export interface InvoiceFilter {
   readonly mayBeLate?: boolean | undefined
   /** Only invoices before which no other one can appear any more, for a reader who follows the list. */
   readonly isSettled?: boolean | undefined
+  /** The time before which none can, as far as it is known. */
+  readonly settledTime?: number | undefined
 }
 
 /** An XML file as it was received: a receipt (UPO) from the gateway, or a document from the sender. */
@@ -63,7 +68,9 @@ export class Invoices extends Context.Service<
       organizationId: Ids.OrganizationId,
       filter: InvoiceFilter,
       page: Page.PageRequest
-    ) => Effect.Effect<Page.Page<Invoice.Invoice>>
+    ) => Effect.Effect<Page.Page<Invoice.Invoice>, SettledTimeNeeded>
+    /** Waits for the time before which no invoice can appear any more. */
+    readonly settledTime: Effect.Effect<number>
     readonly receipt: (
       scope: InvoiceScope,
       id: string
@@ -306,15 +313,17 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       }, TraceContext.withSpan("Invoices.find")),
 
       list: Effect.fn("Invoices.list")(function* (organizationId, filter, page) {
+        const { isSettled, settledTime: before } = filter
+        if (before !== undefined) return yield* read(organizationId, filter, Page.within(page, "inv", { before }))
         const found = yield* read(organizationId, filter, page)
-        if (filter.isSettled !== true) return found
+        if (isSettled !== true) return found
         // Of an ascending list, a page of old invoices is complete.
         const last = page.isAscending === true && found.hasMore ? found.records.at(-1) : undefined
         const old = (yield* Clock.currentTimeMillis) - SettledInvoices.settledMs
-        if (last !== undefined && Date.parse(last.created_at) < old) return found
-        const before = yield* Effect.orDie(settledTime)
-        return yield* read(organizationId, filter, Page.within(page, "inv", { before }))
+        return last !== undefined && Date.parse(last.created_at) < old ? found : yield* new SettledTimeNeeded()
       }),
+
+      settledTime: Effect.orDie(settledTime),
 
       receipt: Effect.fn("Invoices.receipt")(function* (scope, id) {
         const [row] = Ids.is("inv", id) ? yield* Effect.orDie(selectReceipt(scope, id)) : []

@@ -5,6 +5,7 @@
 import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { SettledTimeNeeded } from "../../invoices/Invoices.ts"
 import * as Slots from "../../limits/Slots.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 
@@ -16,8 +17,24 @@ const slots = Slots.make({
   maxWaitMs: Slots.turnMs
 })
 
-/** Answers with a page of an organization, when it is its turn. */
-export const answer = <A, E, R>(organizationId: Ids.OrganizationId, page: Effect.Effect<A, E, R>) =>
+/**
+ * Answers with a page of an organization, when it is its turn. A page that needs the settled time has another turn once that is
+ * known, because to wait for it takes a quarter of a second and nothing else.
+ */
+export const answer = <A, E, R>(
+  organizationId: Ids.OrganizationId,
+  settledTime: Effect.Effect<number>,
+  page: (settledTime?: number) => Effect.Effect<A, E | SettledTimeNeeded, R>
+) =>
+  inTurn(organizationId, page()).pipe(
+    Effect.catchTag("SettledTimeNeeded", () =>
+      Effect.flatMap(settledTime, (time) => inTurn(organizationId, page(time)))
+    ),
+    // A page that has the time needs nothing else.
+    Effect.catchTag("SettledTimeNeeded", Effect.die)
+  )
+
+const inTurn = <A, E, R>(organizationId: Ids.OrganizationId, page: Effect.Effect<A, E, R>) =>
   // The records have the shape of the answer. Not encoded by the schema, which would do it after the turn. As bytes, because Node
   // keeps a copy of a text with the head of the answer, until the client has read it.
   slots

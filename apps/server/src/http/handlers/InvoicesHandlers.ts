@@ -71,14 +71,15 @@ export const layer = HttpApiBuilder.group(
             const { created_after, created_before, order, status } = query
             const isSettled = order === "asc" || created_after !== undefined
             const filters = [status, created_after, created_before, ...InvoiceFilters.nameOf(query)]
-            const served = Pagination.serve(cursors, ["keyInvoices", organizationId, mode, ...filters], query, (page) =>
-              invoices.list(
-                organizationId,
-                { mode, status, isSettled, ...InvoiceFilters.read(query) },
-                Page.within(page, "inv", Pagination.timeOf(query))
+            return yield* InvoicePages.answer(organizationId, invoices.settledTime, (settledTime) =>
+              Pagination.serve(cursors, ["keyInvoices", organizationId, mode, ...filters], query, (page) =>
+                invoices.list(
+                  organizationId,
+                  { mode, status, isSettled, settledTime, ...InvoiceFilters.read(query) },
+                  Page.within(page, "inv", Pagination.timeOf(query))
+                )
               )
             )
-            return yield* InvoicePages.answer(organizationId, served)
           }),
 
           upo: Effect.fnUntraced(function* ({ params, request }) {

@@ -280,14 +280,24 @@ export const layer = HttpApiBuilder.group(
           created_before,
           ...InvoiceFilters.nameOf(query)
         ]
-        const served = Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
-          invoices.list(
-            organization.id,
-            { status, mode, eventId, submission, isSettled, mayBeLate: true, ...InvoiceFilters.read(query) },
-            Page.within(page, "inv", Pagination.timeOf(query))
+        return yield* InvoicePages.answer(organization.id, invoices.settledTime, (settledTime) =>
+          Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
+            invoices.list(
+              organization.id,
+              {
+                status,
+                mode,
+                eventId,
+                submission,
+                isSettled,
+                settledTime,
+                mayBeLate: true,
+                ...InvoiceFilters.read(query)
+              },
+              Page.within(page, "inv", Pagination.timeOf(query))
+            )
           )
         )
-        return yield* InvoicePages.answer(organization.id, served)
       })
     })
   })

@@ -11,11 +11,11 @@ interface Query {
 }
 
 /** Serves one list: `name` says which list it is, whose, and with which filters, and goes into its cursors. */
-export const serve = <A extends { readonly id: string }>(
+export const serve = <A extends { readonly id: string }, E>(
   cursors: Cursors["Service"],
   name: ReadonlyArray<string | undefined>,
   { cursor, limit = Lists.limits.default, order }: Query,
-  fetch: (page: PageRequest) => Effect.Effect<Page<A>>
+  fetch: (page: PageRequest) => Effect.Effect<Page<A>, E>
 ) =>
   Effect.gen(function* () {
     const isAscending = order === "asc"

@@ -55,6 +55,9 @@ export const layerDeveloper = Layer.effect(
 export const maxReads = 10
 const maxWaiting = 1000
 
+/** Lists and files of invoices have turns of their own, for which they can wait long: they would keep those of others. */
+const hasOwnTurns = /\/invoices(?:\/[^/]+\/(?:document|pdf|upo))?$/u
+
 /** How many requests of one account are in progress in one process. Others wait for their turn. */
 export const accountConcurrency = 4
 
@@ -89,19 +92,17 @@ export const layerAccount = Layer.effect(
         yield* rateLimits.takeForAccount(session.accountId)
         const request = yield* HttpServerRequest.HttpServerRequest
         const { method } = request
-        const isRead = method === "GET" || method === "HEAD"
+        const path = Target.read(request)?.plainPath ?? ""
+        const takesTurn = (method === "GET" || method === "HEAD") && !hasOwnTurns.test(path)
         const served = httpEffect.pipe(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
           Effect.provideService(CurrentSession, session)
         )
-        const reading = isRead
+        const reading = takesTurn
           ? Effect.catchTag(ofReads.run(session.accountId)(served), "NoSlot", () => Throttling.failWithoutTurn)
           : served
         // An account can name organizations that will never arrive.
-        const arrived =
-          directory === undefined
-            ? Effect.void
-            : directory.awaitOrganization(method, Target.read(request)?.plainPath ?? "")
+        const arrived = directory === undefined ? Effect.void : directory.awaitOrganization(method, path)
         return yield* ofAccounts
           .run(session.accountId)(Effect.andThen(arrived, reading))
           .pipe(Effect.catchTag("NoSlot", () => Throttling.fail({ limit, waitMs: 1000 })))

@@ -8,7 +8,8 @@ import * as MonotonicTime from "../../observability/MonotonicTime.ts"
 
 const failuresToOpen = 10
 const withinMs = 60_000
-const openMs = { first: 15_000, longest: 300_000 }
+/** From one probe to the next. What waits goes on so soon after an outage, and a probe is one small request of the process. */
+const openMs = 15_000
 
 /** Malformed requests within an hour, unreadable session keys in a row, and blocked lanes in a row that open it. */
 const toOpen = { defects: 3, unreadableKeys: 2, blockedLanes: 3 }
@@ -22,8 +23,7 @@ export class CircuitBreaker {
   /** When each of the last failures in a row was. */
   #failedAt: ReadonlyArray<number> = []
   #openUntil = 0
-  /** How often it was opened since a probe last succeeded. */
-  #openings = 0
+  #isOpen = false
   /** When requests were refused as malformed, within the last hour. */
   #defectsAt: ReadonlyArray<number> = []
   /** Sessions in a row whose key the national system could not read. */
@@ -33,7 +33,7 @@ export class CircuitBreaker {
   readonly #stepOf = MonotonicTime.makeSteps()
 
   get isOpen(): boolean {
-    return this.#openings > 0
+    return this.#isOpen
   }
 
   /** Until when no call is made, and from when on the probe is; 0 while closed. */
@@ -64,7 +64,7 @@ export class CircuitBreaker {
     if (this.isOpen && !isProbe) return
     this.#failedAt = []
     this.#openUntil = 0
-    this.#openings = 0
+    this.#isOpen = false
     this.#blockedLanes.clear()
   }
 
@@ -105,7 +105,7 @@ export class CircuitBreaker {
 
   #open(now: number, notBefore = 0): void {
     this.#failedAt = []
-    this.#openUntil = Math.max(now + Math.min(openMs.first * 2 ** this.#openings, openMs.longest), notBefore)
-    this.#openings++
+    this.#openUntil = Math.max(now + openMs, notBefore)
+    this.#isOpen = true
   }
 }

@@ -30,7 +30,7 @@ import { notSent } from "./sendOutcomes.ts"
 import * as StatusPoller from "./StatusPoller.ts"
 import * as StatusRules from "./StatusRules.ts"
 
-const maxBackoffMs = 300_000
+const maxBackoffMs = 60_000
 
 /** The error codes of a send in a session that is not open, and in none. Others leave it open. */
 const sessionNotOpen = 21180

@@ -28,9 +28,12 @@ export interface DeliveryClaim {
   readonly left: boolean
 }
 
-/** How much to claim; with a limit of 0, nothing. By default all may be for slow endpoints. */
+/** How much to claim; with a limit of 0, nothing. By default all may be for slow endpoints, and for any organization. */
 export interface DeliveryClaimOptions {
   readonly limit: number
+  /** How many slots the worker has free, and how many of them are for organizations that have fewer in flight than slots are free. */
+  readonly free?: number
+  readonly reserve?: number
   /** How many of them may be for slow endpoints. */
   readonly slow?: number
   readonly perOrganization: number
@@ -66,13 +69,20 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
 
     const round = new ClaimRound()
 
-    const claimPage = Effect.fnUntraced(function* ({ limit, slow = limit, ...options }: DeliveryClaimOptions) {
-      const place = round.next(yield* MonotonicTime.now)
+    const claimPage = Effect.fnUntraced(function* ({
+      limit,
+      slow = limit,
+      free = limit,
+      reserve = 0,
+      ...options
+    }: DeliveryClaimOptions) {
+      const place = round.next(yield* MonotonicTime.now, limit)
       const now = yield* statementTime
-      const slots = { limit, slow: Math.max(0, slow) }
+      const slots = { limit, free, reserve, slow: Math.max(0, slow) }
       const rows = yield* claim(sql, { ...options, ...slots, ...place, now })
       const deliveries = rows.filter((row): row is Extract<ClaimRow, ClaimedDelivery> => row.id !== null)
-      return { ...rows[0]!, ...round.visited(slots, rows[0]!, deliveries), deliveries }
+      const visited = round.visited(slots, rows[0]!, deliveries)
+      return { ...rows[0]!, ...visited, deliveries, isBeginning: place.after === "" }
     })
 
     const queue = DeliveryQueue.of({
@@ -81,8 +91,8 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         let left = false
         let wasAtBeginning = false
         while (true) {
-          wasAtBeginning ||= round.isAtBeginning
-          const { deliveries, is_contended, is_left, isEnd, isFull } = yield* claimPage(options)
+          const { deliveries, is_contended, is_left, isBeginning, isEnd, isFull } = yield* claimPage(options)
+          wasAtBeginning ||= isBeginning
           isContended ||= is_contended
           left ||= is_left
           const visitedAll = isEnd && wasAtBeginning

@@ -69,6 +69,9 @@ interface Worker {
   readonly context: Context.Context<never>
 }
 
+/** Of so many slots, one is for organizations that have fewer in flight than slots are free. */
+const slotsForOneInReserve = 64
+
 // Attempts and unwritten completions together are at most twice the slots.
 const freeSlots = ({ completer, settings, state }: Worker): number =>
   settings.workerConcurrency -
@@ -145,6 +148,8 @@ const claim = Effect.fnUntraced(function* (worker: Worker) {
   const { context, idle, queue, settings, state } = worker
   const statement = queue.claim({
     limit: Math.min(maxClaim, freeSlots(worker)),
+    free: freeSlots(worker),
+    reserve: Math.floor(settings.workerConcurrency / slotsForOneInReserve),
     slow: freeSlowSlots(worker),
     perOrganization: settings.organizationConcurrency,
     leaseMs: settings.leaseMs

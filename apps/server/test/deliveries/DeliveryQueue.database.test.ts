@@ -197,6 +197,41 @@ describeQueue("DeliveryQueue", (test) => {
       }
     }))
 
+  test("claim: few slots are for the organizations with the fewest in flight", () =>
+    Effect.gen(function* () {
+      const busy = yield* Effect.forEach(Array.from({ length: 9 }), () => fixtures.backlog(20))
+      yield* claim({ limit: 90, perOrganization: 8 })
+      const idle = yield* fixtures.backlog(2)
+      const first = yield* claim({ limit: 1 })
+      const second = yield* claim({ limit: 1 })
+      assert.deepStrictEqual(
+        [...first.deliveries, ...second.deliveries].map((one) => one.organization_id),
+        [idle.id, idle.id]
+      )
+      // The others have equally many again.
+      const rest = yield* claim({ limit: 9 })
+      assert.sameMembers(
+        rest.deliveries.map((one) => one.organization_id),
+        busy.map(({ id }) => id)
+      )
+    }))
+
+  test("claim: the slots in reserve are for organizations that have fewer in flight than slots are free", () =>
+    Effect.gen(function* () {
+      yield* Effect.forEach(Array.from({ length: 4 }), () => fixtures.backlog(20))
+      const busy = yield* claim({ limit: 20, free: 20, reserve: 4 })
+      // Each takes a fifth where five are free or more than the reserve, and one less is free than it would have then.
+      assert.lengthOf(busy.deliveries, 16)
+      assert.isTrue(busy.left)
+      assert.lengthOf((yield* claim({ limit: 4, free: 4, reserve: 4 })).deliveries, 0)
+      const idle = yield* fixtures.backlog(20)
+      const { deliveries } = yield* claim({ limit: 4, free: 4, reserve: 4 })
+      assert.deepStrictEqual(
+        deliveries.map((one) => one.organization_id),
+        [idle.id, idle.id]
+      )
+    }))
+
   test("claim: finds due deliveries behind any number of organizations at their limit", () =>
     Effect.gen(function* () {
       yield* Effect.forEach(Array.from({ length: 12 }), () => fixtures.backlog(3))

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { Deferred, Effect, Fiber } from "effect"
+import { HttpServerRequest } from "effect/http"
 import * as InvoicePages from "../../../src/http/handlers/InvoicePages.ts"
 import { SettledTimeNeeded } from "../../../src/invoices/Invoices.ts"
 
@@ -24,5 +25,10 @@ it.effect("pages wait for the settled time without a turn, and are read again wi
     for (const { body } of answers) {
       assert.strictEqual(body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : body._tag, '{"time":7}')
     }
-  })
+  }).pipe(
+    Effect.provideService(
+      HttpServerRequest.HttpServerRequest,
+      HttpServerRequest.fromWeb(new Request("http://localhost/v1/invoices"))
+    )
+  )
 )

@@ -67,7 +67,23 @@ export interface WindowOptions {
   readonly name: string
   readonly limit: number
   readonly windowMs: number
+  /**
+   * Returns further keys that the events of a key count for. An event that is beyond one of the limits counts for none of them. All
+   * keys have the same limits in the same order, or no further keys.
+   */
+  readonly wider?: (key: string) => ReadonlyArray<CountedKey>
 }
+
+/** A key that events count for, and how many it allows. */
+export interface CountedKey {
+  readonly key: string
+  readonly limit: number
+}
+
+const countedKeys = ({ limit, wider }: WindowOptions, key: string): ReadonlyArray<CountedKey> => [
+  { key, limit },
+  ...(wider?.(key) ?? [])
+]
 
 /** Makes windows. */
 export class SlidingWindowStore extends Context.Service<
@@ -75,44 +91,62 @@ export class SlidingWindowStore extends Context.Service<
   { readonly make: (options: WindowOptions) => Window }
 >()("@govoice/server/limits/SlidingWindowStore") {}
 
-const makeLocal = ({ limit, windowMs }: WindowOptions): Window => {
-  const window = makeWindow(limit, windowMs)
+const makeLocal = (options: WindowOptions): Window => {
+  // One for each of the limits: however many networks a stranger has, the networks around them are not evicted for them.
+  const windows: Array<MemorySlidingWindow> = []
+  const countersOf = (key: string) =>
+    countedKeys(options, key).map((counted, index) => ({
+      key: counted.key,
+      window: (windows[index] ??= makeWindow(counted.limit, options.windowMs))
+    }))
+  const waitMs = (key: string, now: number) =>
+    Math.max(...countersOf(key).map((counter) => counter.window.waitMs(counter.key, now)))
+  const add = (key: string, now: number) => {
+    for (const counter of countersOf(key)) counter.window.add(counter.key, now)
+  }
   return {
     take: (key) =>
       Effect.map(MonotonicTime.now, (now) => {
-        const wait = window.waitMs(key, now)
-        if (wait === 0) window.add(key, now)
+        const wait = waitMs(key, now)
+        if (wait === 0) add(key, now)
         return wait
       }),
-    wait: (key) => Effect.map(MonotonicTime.now, (now) => window.waitMs(key, now)),
-    add: (key) => Effect.map(MonotonicTime.now, (now) => window.add(key, now))
+    wait: (key) => Effect.map(MonotonicTime.now, (now) => waitMs(key, now)),
+    add: (key) => Effect.map(MonotonicTime.now, (now) => add(key, now))
   }
 }
 
 /** Provides `SlidingWindowStore` for this process. */
 export const layerMemory: Layer.Layer<SlidingWindowStore> = Layer.succeed(SlidingWindowStore)({ make: makeLocal })
 
+// One script for all keys of an event: between two, the events of other callers would count.
 const countScript = Redis.script(
-  (key: string, operation: keyof Window, limit: number, windowMs: number, event: string) => [
-    key,
+  (counted: ReadonlyArray<CountedKey>, operation: keyof Window, windowMs: number, event: string) => [
+    ...counted.map(({ key }) => key),
     operation,
-    limit,
     windowMs,
-    event
+    event,
+    ...counted.map(({ limit }) => limit)
   ],
   {
-    numberOfKeys: 1,
+    numberOfKeys: (counted) => counted.length,
     lua: `
-local key, operation, limit, window = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local operation, window, event = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call("ZREMRANGEBYSCORE", key, "-inf", now - window)
-local oldest = redis.call("ZRANGE", key, -limit, -limit, "WITHSCORES")[2]
-local wait = oldest and (oldest + window - now) or 0
+local wait = 0
+for index, key in ipairs(KEYS) do
+  local limit = tonumber(ARGV[3 + index])
+  redis.call("ZREMRANGEBYSCORE", key, "-inf", now - window)
+  local oldest = redis.call("ZRANGE", key, -limit, -limit, "WITHSCORES")[2]
+  if oldest then wait = math.max(wait, oldest + window - now) end
+end
 if operation == "add" or (operation == "take" and wait == 0) then
-  redis.call("ZADD", key, now, ARGV[4])
-  redis.call("ZREMRANGEBYRANK", key, 0, -limit - 1)
-  redis.call("PEXPIRE", key, window)
+  for index, key in ipairs(KEYS) do
+    redis.call("ZADD", key, now, event)
+    redis.call("ZREMRANGEBYRANK", key, 0, -tonumber(ARGV[3 + index]) - 1)
+    redis.call("PEXPIRE", key, window)
+  end
 end
 return wait
 `
@@ -128,10 +162,13 @@ export const layerRedis: Layer.Layer<SlidingWindowStore, never, RedisBreaker | R
     const count = redis.eval(countScript)
     return {
       make: (options) => {
-        const { limit, name, windowMs } = options
         const local = makeLocal(options)
         const run = <A>(operation: keyof Window, key: string, alone: Effect.Effect<A>): Effect.Effect<A | number> => {
-          const call = count(`${RedisClient.prefix}${name}:${key}`, operation, limit, windowMs, randomUUID())
+          const counted = countedKeys(options, key).map((one) => ({
+            key: `${RedisClient.prefix}${options.name}:${one.key}`,
+            limit: one.limit
+          }))
+          const call = count(counted, operation, options.windowMs, randomUUID())
           return breaker.orElse(Effect.map(call, Number), alone)
         }
         return {
@@ -175,40 +212,13 @@ export const widerNetworks = (network: string): { readonly 56: string; readonly 
 }
 
 /** Makes a window of `limit` events for each network, as `ClientAddress.group` returns it. */
-export const makeForNetworks = (
-  windows: SlidingWindowStore["Service"],
-  { limit, name, windowMs }: NetworkWindowOptions
-): Window => {
-  const narrow = windows.make({ name, limit, windowMs })
-  const wide = ([56, 48] as const).map((bits) => ({
-    bits,
-    window: windows.make({ name: `${name}:${bits}`, limit: multiples[bits] * limit, windowMs })
-  }))
-
-  const ofWide = (network: string, use: (window: Window, key: string) => Effect.Effect<number | void>) => {
-    const networks = widerNetworks(network)
-    return networks === undefined
-      ? Effect.succeed([])
-      : Effect.all(wide.map(({ bits, window }) => use(window, networks[bits])))
-  }
-  const waitOfWide = (network: string) =>
-    Effect.map(
-      ofWide(network, (window, key) => window.wait(key)),
-      (waits) => Math.max(0, ...waits.map(Number))
-    )
-  const addToWide = (network: string) => ofWide(network, (window, key) => window.add(key))
-
-  return {
-    take: Effect.fnUntraced(function* (network) {
-      const wideWait = yield* waitOfWide(network)
-      const wait = wideWait > 0 ? wideWait : yield* narrow.take(network)
-      if (wait === 0) yield* addToWide(network)
-      return wait
-    }),
-    wait: (network) =>
-      Effect.map(Effect.all([waitOfWide(network), narrow.wait(network)]), ([wideWait, wait]) =>
-        Math.max(wideWait, wait)
-      ),
-    add: (network) => Effect.andThen(narrow.add(network), Effect.asVoid(addToWide(network)))
-  }
-}
+export const makeForNetworks = (windows: SlidingWindowStore["Service"], options: NetworkWindowOptions): Window =>
+  windows.make({
+    ...options,
+    wider: (network) => {
+      const networks = widerNetworks(network)
+      return networks === undefined
+        ? []
+        : ([56, 48] as const).map((bits) => ({ key: networks[bits], limit: multiples[bits] * options.limit }))
+    }
+  })

@@ -27,6 +27,20 @@ export class RedisBreaker extends Context.Service<
 
 const isNumeric = (answer: number | ReadonlyArray<number>): boolean => [answer].flat().every(Number.isFinite)
 
+const nextTurn = Effect.callback<void>((resume) => {
+  const immediate = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(immediate))
+})
+
+// While the event loop is held, a call is not written and an answer not read. So the time begins after the turn that writes the call, and
+// ends in a turn that has read what arrived. Otherwise a busy process takes itself for a Redis that is down.
+const silence = nextTurn.pipe(
+  Effect.andThen(nextTurn),
+  Effect.andThen(Effect.sleep(timeoutMs)),
+  Effect.andThen(nextTurn),
+  Effect.andThen(Effect.fail(new Cause.TimeoutError(`No answer within ${timeoutMs} ms.`)))
+)
+
 /** Makes a breaker. */
 export const make = (): RedisBreaker["Service"] => {
   const log = ThrottledLog.make({
@@ -49,7 +63,7 @@ export const make = (): RedisBreaker["Service"] => {
         return call.pipe(
           Effect.filterOrFail(isNumeric, () => new Error("Redis did not answer with numbers.")),
           Effect.catchDefect(Effect.fail),
-          Effect.timeout(timeoutMs),
+          Effect.raceFirst(silence),
           Effect.tap(() => {
             nextProbeMs = undefined
             return log.success

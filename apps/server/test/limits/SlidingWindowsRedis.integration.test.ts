@@ -1,10 +1,11 @@
 /** Windows in a real Redis. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setImmediate as turn } from "node:timers/promises"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
 import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
@@ -53,6 +54,36 @@ describe.skipIf(!hasRedis)("windows in a Redis", () => {
       assert.isAbove(yield* window.wait("2001:db8:1:ffff::/64"), 0)
       assert.strictEqual(yield* window.take("2001:db8:2:0::/64"), 0, "another network of 48 bits is not affected")
       assert.strictEqual(yield* window.take("192.0.2.1"), 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are used by a process whose event loop is held for longer than a call may take", () =>
+    Effect.gen(function* () {
+      const { url } = yield* startRedis
+      const logged: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
+      const stores = SlidingWindows.layerRedis.pipe(Layer.provide([RedisClient.layer(url), RedisBreaker.layer]))
+      const context = yield* Layer.build(stores)
+      yield* Effect.gen(function* () {
+        const window = (yield* SlidingWindows.SlidingWindowStore).make({ name: "test", limit: 1, windowMs: 60_000 })
+        const isOfRedis = Effect.map(window.wait("key"), (wait) => wait > 0)
+        // The first events count in this process until there is a connection, and the last in Redis.
+        while (!(yield* isOfRedis) || logged.at(-1) === "Redis unavailable; each process counts its limits alone") {
+          yield* window.take("key")
+          yield* Effect.sleep("50 millis")
+        }
+        logged.length = 0
+
+        // A call is written in the turn after it was made.
+        for (const turns of [0, 1, 2, 3]) {
+          const call = yield* Effect.forkChild(window.take(`key ${turns}`), { startImmediately: true })
+          for (let time = 0; time < turns; time++) yield* Effect.promise(() => turn())
+          const heldUntil = performance.now() + 400
+          while (performance.now() < heldUntil);
+          yield* Fiber.join(call)
+          assert.deepStrictEqual(logged, [], `held after ${turns} turns`)
+        }
+      }).pipe(Effect.provide([logger, Layer.succeedContext(context)]))
     }).pipe(Effect.scoped)
   )
 })

@@ -10,6 +10,7 @@ import * as Email from "./Email.ts"
 import { LoginThrottle } from "./LoginThrottle.ts"
 import { Passwords } from "./Passwords.ts"
 import { Sessions } from "./Sessions.ts"
+import type { NoSlot } from "../limits/Slots.ts"
 import type { Throttled } from "../limits/Throttled.ts"
 
 /** No account has this email and this password. */
@@ -40,7 +41,7 @@ export interface PasswordChange {
 export class Login extends Context.Service<
   Login,
   {
-    readonly logIn: (attempt: LoginAttempt) => Effect.Effect<OpenedSession, InvalidCredentials | Throttled>
+    readonly logIn: (attempt: LoginAttempt) => Effect.Effect<OpenedSession, InvalidCredentials | NoSlot | Throttled>
     /**
      * Changes the password of an account and ends its other sessions, which are returned. A wrong current password counts as
      * a failed login.
@@ -48,7 +49,7 @@ export class Login extends Context.Service<
     readonly changePassword: (
       session: SessionIdentity,
       change: PasswordChange
-    ) => Effect.Effect<ReadonlyArray<SessionIdentity>, InvalidCredentials | Throttled>
+    ) => Effect.Effect<ReadonlyArray<SessionIdentity>, InvalidCredentials | NoSlot | Throttled>
   }
 >()("@govoice/server/accounts/Login") {}
 

@@ -1,8 +1,8 @@
 /**
  * Password hashes: argon2id (RFC 9106). Verifying costs the same for an email that no account has.
  *
- * Each hash occupies a thread of libuv's pool and 19 MiB, so few run at a time. Networks take turns, and their queue has a
- * maximum. One slot is for logins from networks that their account is known in, so that strangers cannot lock an owner out.
+ * Each hash occupies a thread of libuv's pool and 19 MiB, so few run at a time. Networks take turns, and wait for a limited time. One
+ * slot is for logins from networks that their account is known in, so that strangers cannot lock an owner out.
  */
 import { hash, verify } from "@node-rs/argon2"
 import { Context, Effect, Layer } from "effect"
@@ -13,11 +13,12 @@ import { Throttled } from "../limits/Throttled.ts"
 // OWASP's second recommendation: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-// A hash takes 20 to 60 ms: the last of a queue waits for about a second.
-const shared = { slots: 3, maxWaiting: 90, maxWaitingPerGroup: 30, maxWaitMs: Slots.turnMs }
-const reserved = { slots: 1, maxWaiting: 30, maxWaitingPerGroup: 5, maxWaitMs: Slots.turnMs }
+// The maximum is of a network: one of all would be filled by a stranger with many networks, and whoever comes next is refused, though
+// it is their turn. Connections bound how many wait, and each does for 10 seconds at most. A hash takes 20 to 60 ms.
+const shared = { slots: 3, maxWaiting: Infinity, maxWaitingPerGroup: 30, maxWaitMs: Slots.turnMs }
+const reserved = { slots: 1, maxWaiting: Infinity, maxWaitingPerGroup: 5, maxWaitMs: Slots.turnMs }
 
-// The wait of a caller for whom the queue was full.
+// The failure of a network that has too many waiting.
 const throttled = new Throttled({
   limit: { name: "passwords", quota: shared.maxWaitingPerGroup, unit: "concurrent-requests" },
   waitMs: 2000
@@ -31,17 +32,17 @@ export interface PasswordClient {
   readonly isKnown?: Effect.Effect<boolean>
 }
 
-/** Hashes and verifies passwords. Fails if too many are waiting. */
+/** Hashes and verifies passwords. Fails with `Throttled` if the network has too many waiting, and with `NoSlot` if no turn came in time. */
 export class Passwords extends Context.Service<
   Passwords,
   {
-    readonly hash: (password: string, client: PasswordClient) => Effect.Effect<string, Throttled>
+    readonly hash: (password: string, client: PasswordClient) => Effect.Effect<string, Throttled | Slots.NoSlot>
     /** Verifies a password. Without a hash it does the same work and returns `false`. */
     readonly verify: (
       password: string,
       hash: string | undefined,
       client: PasswordClient
-    ) => Effect.Effect<boolean, Throttled>
+    ) => Effect.Effect<boolean, Throttled | Slots.NoSlot>
   }
 >()("@govoice/server/accounts/Passwords") {}
 
@@ -57,11 +58,18 @@ export const layer: Layer.Layer<Passwords> = Layer.effect(
     const inSlot = Effect.fnUntraced(function* <A>({ isKnown, network }: PasswordClient, work: () => Promise<A>) {
       const group = SlidingWindows.widerNetworks(network)?.[48] ?? network
       const working = Effect.uninterruptible(Effect.promise(work))
-      const inShared = sharedSlots.run(group)(working)
+      // A login that may wait for both kinds of slots does its work in the one that is free first.
+      let isClaimed = false
+      const claimed = Effect.suspend(() => {
+        if (isClaimed) return Effect.fail(new Slots.NoSlot({ hasWaited: true }))
+        isClaimed = true
+        return working
+      })
+      const inShared = Effect.catchTag(sharedSlots.run(group)(claimed), "NoSlot", (late) =>
+        Effect.fail(late.hasWaited ? late : throttled)
+      )
       const isReserved = !sharedSlots.isFree() && isKnown !== undefined && (yield* isKnown)
-      return yield* (
-        isReserved ? Effect.catchTag(reservedSlots.run(group)(working), "NoSlot", () => inShared) : inShared
-      ).pipe(Effect.catchTag("NoSlot", () => Effect.fail(throttled)))
+      return yield* isReserved ? Effect.race(inShared, reservedSlots.run(group)(claimed)) : inShared
     })
 
     return {

@@ -85,6 +85,7 @@ export const layer = HttpApiBuilder.group(
         },
         Effect.catchTags({
           InvalidCredentials: () => Problems.fail("invalid_credentials"),
+          NoSlot: () => Throttling.failWithoutTurn,
           Throttled: Throttling.fail
         })
       ),
@@ -135,7 +136,7 @@ export const layer = HttpApiBuilder.group(
           if (ended === undefined) return yield* invalid
           yield* Effect.forEach(ended, authenticator.invalidateSession, { discard: true })
         },
-        Effect.catchTag("Throttled", Throttling.fail)
+        Effect.catchTags({ NoSlot: () => Throttling.failWithoutTurn, Throttled: Throttling.fail })
       ),
 
       // As a refresh, it counts for its address when it fails.

@@ -43,7 +43,7 @@ export const layer = HttpApiBuilder.group(
 
         const hash = yield* passwords
           .hash(payload.password, { network: ClientAddress.groupOf(request) })
-          .pipe(Effect.catchTag("Throttled", Throttling.fail))
+          .pipe(Effect.catchTags({ NoSlot: () => Throttling.failWithoutTurn, Throttled: Throttling.fail }))
         return yield* accounts
           .create(Email.normalize(payload.email), hash)
           .pipe(Effect.catchTag("EmailTaken", () => Problems.fail("email_taken")))
@@ -55,6 +55,7 @@ export const layer = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               InvalidCredentials: () => Problems.fail("invalid_credentials"),
+              NoSlot: () => Throttling.failWithoutTurn,
               Throttled: Throttling.fail
             })
           )
@@ -98,6 +99,7 @@ export const layer = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               InvalidCredentials: () => Problems.fail("invalid_credentials"),
+              NoSlot: () => Throttling.failWithoutTurn,
               Throttled: Throttling.fail
             })
           )

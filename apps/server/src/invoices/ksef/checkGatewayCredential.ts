@@ -87,8 +87,6 @@ interface Network {
   keys: number
 }
 
-const maxNetworks = 64
-
 /** How many keys of an account wait. */
 export const maxKeysPerAccount = 4
 
@@ -108,7 +106,8 @@ interface KeyFileQueue {
 }
 
 const makeKeyFileQueue = (): KeyFileQueue => {
-  const all = Slots.make({ slots: 1, maxWaiting: maxNetworks, maxWaitingPerGroup: 1, maxWaitMs: Slots.turnMs })
+  // Without a maximum, which a stranger with many networks would fill. Each has one key in the queue.
+  const all = Slots.make({ slots: 1, maxWaiting: Infinity, maxWaitingPerGroup: 1, maxWaitMs: Slots.turnMs })
   const networks = new Map<string, Network>()
 
   const enter = (name: string) =>

@@ -95,6 +95,16 @@ it.live("checkGatewayCredential opens a key from another network next, however m
   })
 )
 
+it.live("checkGatewayCredential refuses no account for the many networks of another", () =>
+  Effect.gen(function* () {
+    const crowd = yield* Effect.forEach(Array.from({ length: 70 }), (_, n) =>
+      Effect.forkChild(Effect.flip(checkOf(`crowd_${n}`)), { startImmediately: true })
+    )
+    assert.strictEqual((yield* Effect.flip(checkOf("stranger")))._tag, "InvalidCredential")
+    for (const { _tag } of yield* Effect.forEach(crowd, Fiber.join)) assert.strictEqual(_tag, "InvalidCredential")
+  })
+)
+
 it.live("checkGatewayCredential opens one encrypted key at a time, also while requests are interrupted", () =>
   Effect.gen(function* () {
     const check = checkOf("acct_1")

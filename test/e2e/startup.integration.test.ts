@@ -20,9 +20,9 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseEnv } from "node:util"
-import { Pool } from "pg"
+import { Client, Pool } from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { create } from "../support/databases.ts"
+import { create, createMigrated } from "../support/databases.ts"
 import { freePort } from "../support/freePort.ts"
 import { ServerProcess } from "../support/serverProcess.ts"
 import { builtCommand } from "./support/build.ts"
@@ -324,6 +324,58 @@ describe("a start without the database", () => {
       assert.strictEqual(await server.stop(), 0)
     } finally {
       proxy.close()
+      await database.drop()
+    }
+  })
+
+  it.each(["schema_migrations", "organizations"])("waits with one log line while %s is locked", async (table) => {
+    const database = await createMigrated()
+    const holder = new Client({ connectionString: database.url })
+    await holder.connect()
+    const lock = () => holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+    try {
+      await lock()
+      const port = await freePort()
+      const server = await launchServer({
+        DATABASE_URL: database.url,
+        ...secrets,
+        GOVOICE_KSEF_ENVIRONMENT: "test",
+        PORT: String(port)
+      })
+      const awaitReason = async (reason: string) => {
+        for (const deadline = Date.now() + patienceMs; ;) {
+          const text = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+            (response) => response.text(),
+            () => ""
+          )
+          if (text.includes(reason)) return
+          assert.isNull(server.child.exitCode, server.text)
+          assert.isBelow(Date.now(), deadline, text + server.text)
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        }
+      }
+      await awaitReason("The server waits for a lock on a table, which another session holds.")
+      // Another attempt fails meanwhile.
+      await new Promise((resolve) => setTimeout(resolve, 4000))
+      assert.isNull(server.child.exitCode, server.text)
+      await holder.query("ROLLBACK")
+      await server.started()
+      const messages = server.log.map(({ level, message }) => `${level} ${message}`)
+      assert.deepStrictEqual(messages.slice(0, 2), [
+        "WARN Database unavailable; waiting up to 30000 ms",
+        "INFO Database available"
+      ])
+      assert.lengthOf(
+        messages.filter((message) => message.startsWith("WARN")),
+        1,
+        server.text
+      )
+      await lock()
+      await awaitReason("or a table is locked")
+      await holder.query("ROLLBACK")
+      assert.strictEqual(await server.stop(), 0)
+    } finally {
+      await holder.end()
       await database.drop()
     }
   })

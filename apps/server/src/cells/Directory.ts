@@ -6,6 +6,7 @@
 import { Ids } from "@govoice/core"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { awaited } from "../database/awaited.ts"
 import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
@@ -91,7 +92,7 @@ const make = (own: OwnCell) =>
     const { controlDatabase, name: cell } = own
     const isControl = controlDatabase === undefined
     const sql = yield* SqlClient.SqlClient
-    const rows = yield* read
+    const rows = yield* awaited(read)
     const fault = faultOf(own, rows)
     if (fault !== undefined) return yield* new DeploymentError({ message: fault })
 

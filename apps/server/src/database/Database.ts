@@ -1,13 +1,12 @@
 /** The database of a deployment: the Postgres that the settings name, or the embedded one. */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as StartProgress from "../observability/StartProgress.ts"
-import { reasonOf } from "../observability/reasonOf.ts"
 import { definitions } from "../settings/definitions.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
+import { awaited } from "./awaited.ts"
 import { poolerRemedy } from "./explain.ts"
 import * as HotStatements from "./HotStatements.ts"
 import * as Migrations from "./Migrations.ts"
@@ -17,7 +16,6 @@ import * as PoolMetrics from "./PoolMetrics.ts"
 import * as PostgresClient from "./PostgresClient.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import { applicationName, deadlineMs, sessionParameters } from "./sessionParameters.ts"
-import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether other processes can use the same database. The embedded one belongs to this process alone. */
 export class Shared extends Context.Service<Shared, boolean>()("@govoice/server/database/Shared") {}
@@ -74,31 +72,6 @@ export const migrate = (
     yield* Partitions.make(1)
   })
 
-const connectEvery = "500 millis"
-
-/** Waits until the database accepts a connection. Errors that only an operator can correct fail at once. */
-const awaitConnection = (waitMs: number): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const startedAt = yield* MonotonicTime.now
-    let failures = 0
-    const connect = sql`SELECT 1`.pipe(
-      Effect.tapError((error) =>
-        SqlErrors.isUnreachable(error) && failures++ === 0 && waitMs > 0
-          ? Effect.annotateLogs(Effect.logWarning(`Database unavailable; waiting up to ${waitMs} ms`), {
-              reason: reasonOf(error)
-            })
-          : Effect.void
-      )
-    )
-    yield* Effect.retry(connect, {
-      schedule: Schedule.spaced(connectEvery),
-      while: (error) =>
-        Effect.map(MonotonicTime.now, (now) => SqlErrors.isUnreachable(error) && now - startedAt < waitMs)
-    })
-    if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("Database available"), { failures })
-  })
-
 // With `ignore_startup_parameters`, PgBouncer accepts the parameters and drops them.
 const rejectUnnamedPooler = (settings: SettingsShape["database"]) =>
   Effect.gen(function* () {
@@ -114,13 +87,12 @@ const rejectUnnamedPooler = (settings: SettingsShape["database"]) =>
 /** Waits for the database, and migrates it, while it is built. */
 const layerPrepared = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { database, databaseWaitMs } = yield* Settings
+    const { database } = yield* Settings
+    const sql = yield* SqlClient.SqlClient
     const progress = yield* StartProgress.StartProgress
-    progress.reason = "The server waits for the database."
-    yield* awaitConnection(databaseWaitMs)
-    progress.reason = StartProgress.starting
-    yield* rejectUnnamedPooler(database)
-    yield* migrate(database)
+    progress.reason = StartProgress.database
+    yield* awaited(sql`SELECT 1`)
+    yield* awaited(Effect.andThen(rejectUnnamedPooler(database), migrate(database)))
   })
 )
 

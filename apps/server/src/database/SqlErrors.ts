@@ -66,11 +66,15 @@ const codesOf = (cause: unknown): ReadonlyArray<string> =>
       ? [String(cause.code)]
       : []
 
-/** Tells whether a connection failed in a way that passes without an operator, as while the server starts. */
-export const isUnreachable = ({ reason }: SqlError.SqlError): boolean => {
+// A connection that failed in a way that passes without an operator, as while the server starts.
+const isUnreachable = ({ reason }: SqlError.SqlError): boolean => {
   if (reason.operation !== "connect" && reason._tag !== "ConnectionError") return false
   const codes = codesOf(reason.cause)
   return codes.length === 0
     ? unreachableMessages.test(reason.message ?? "")
     : codes.some((code) => unreachableCodes.test(code))
 }
+
+/** Tells whether an error passes without an operator: the database is unreachable or silent, or another session has a lock. */
+export const isPassing = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && (isUnreachable(error) || (error.isRetryable && error.reason._tag !== "ConnectionError"))

@@ -5,6 +5,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, keyIdOf, KeyUnavailable } from "../crypto/KeyRing.ts"
+import { awaited } from "../database/awaited.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { type SealedColumn, sealedColumns } from "./SealedColumns.ts"
@@ -98,7 +99,7 @@ const watch = Effect.gen(function* () {
 export const layer: Layer.Layer<never, DeploymentError | SqlError.SqlError, KeyRing | SqlClient.SqlClient> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const problem = describe(yield* check)
+      const problem = describe(yield* awaited(check))
       if (problem !== undefined) return yield* new DeploymentError({ message: `${problem} ${remedy}` })
       yield* Effect.forkScoped(watch)
     })

@@ -1,5 +1,5 @@
 /** Whether a process can do its work, in one question that any number of probes may ask. */
-import { Effect, Fiber } from "effect"
+import { Cause, Effect, Fiber } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { KeyRing } from "../crypto/KeyRing.ts"
 import { HotStatements } from "../database/HotStatements.ts"
@@ -39,7 +39,13 @@ export const make: Effect.Effect<Effect.Effect<string | undefined>, never, KeyRi
       Effect.flatMap(Fiber.join),
       Effect.timeout("2 seconds"),
       Effect.catch((error) =>
-        Effect.succeed(SqlErrors.isPermanent(error) ? schemaMismatch : "The database cannot be reached.")
+        Effect.succeed(
+          SqlErrors.isPermanent(error)
+            ? schemaMismatch
+            : Cause.isTimeoutError(error)
+              ? "The database gave no answer within 2 seconds: it cannot be reached, or a table is locked."
+              : "The database cannot be reached."
+        )
       ),
       Effect.cachedWithTTL(cachedFor)
     )

@@ -4,7 +4,20 @@ import { Context } from "effect"
 /** The reason of a process that has met no obstacle. */
 export const starting = "The server is starting."
 
-/** The reason as a sentence. Whoever makes the start wait replaces it. */
-export const StartProgress = Context.Reference<{ reason: string }>("@govoice/server/observability/StartProgress", {
-  defaultValue: () => ({ reason: starting })
+/** The reason of a process whose database has not answered yet. */
+export const database = "The server waits for the database."
+
+/** The reason of a process whose statements wait for a session that has locked a table. */
+export const lockedTable = "The server waits for a lock on a table, which another session holds."
+
+interface Progress {
+  /** A sentence. Whoever makes the start wait replaces it. */
+  reason: string
+  /** How long each part of the start may wait for the database, in milliseconds. */
+  readonly waitMs: number
+}
+
+/** How far the start is. Nothing waits where none is provided. */
+export const StartProgress = Context.Reference<Progress>("@govoice/server/observability/StartProgress", {
+  defaultValue: () => ({ reason: starting, waitMs: 0 })
 })

@@ -56,7 +56,10 @@ const prepared = Stores.layer.pipe(
   Layer.provide(Replica.layer),
   Layer.provideMerge(Notifier.layer),
   Layer.provideMerge(Directory.layer),
-  Layer.provideMerge(Layer.mergeAll(DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer)),
+  // One after the other: each may wait for the database, and the log has one line about it.
+  Layer.provideMerge(NationalSystem.layer),
+  Layer.provideMerge(KeyCheck.layer),
+  Layer.provideMerge(DatabaseClock.layer),
   Layer.provideMerge(Layer.mergeAll(secrets, Database.layer))
 )
 
@@ -80,7 +83,7 @@ const makeMetricsServer = () => NodeServer.make(NodeServer.limits)
 
 /** Runs the server with these settings. */
 export const layer = (settings: SettingsShape) => {
-  const progress = { reason: StartProgress.starting }
+  const progress = { reason: StartProgress.starting, waitMs: settings.databaseWaitMs }
   let problem: Effect.Effect<string | undefined> = Effect.sync(() => progress.reason)
   const metrics = MetricsServer.layer({
     fromStart: metricsFromStart(settings),

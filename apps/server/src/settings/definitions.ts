@@ -120,7 +120,7 @@ export const groups = {
       20
     ),
     GOVOICE_DATABASE_WAIT_MS: define(
-      "How long `serve` waits at start for a database that cannot be reached. 0 does not wait.",
+      "How long `serve` waits at start for a database that cannot be reached, or for a table of it that is locked. 0 does not wait.",
       Parsers.integer(0, 3_600_000),
       30_000
     ),

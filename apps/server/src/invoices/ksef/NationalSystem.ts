@@ -7,6 +7,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { DeploymentError } from "../../settings/DeploymentError.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { version } from "../../version.ts"
+import { awaited } from "../../database/awaited.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import * as LaneQueue from "./LaneQueue.ts"
 
@@ -46,8 +47,8 @@ export const layerOf = (
     NationalSystem,
     Effect.gen(function* () {
       const { environment, environmentId } = options
-      yield* rememberEnvironment(environmentId)
-      yield* adoptCredentials(environmentId)
+      yield* awaited(rememberEnvironment(environmentId))
+      yield* awaited(adoptCredentials(environmentId))
       return { environment, environmentId, client: yield* makeClient(options) }
     })
   )

@@ -83,6 +83,8 @@ interface Gauges {
   readonly live: {
     readonly waiting: number
     readonly oldest_unsent: string | null
+    /** Absent where a process of an earlier version has read. */
+    readonly oldest_without_credential?: string | null
     readonly oldest_pending: string | null
     readonly offline_overdue: number
   }
@@ -133,6 +135,7 @@ export const refresh = Effect.gen(function* () {
   if (!liveMode) return
   yield* Metric.update(KsefMetrics.waiting, live.waiting)
   yield* Metric.update(KsefMetrics.oldestUnsentSeconds, age(live.oldest_unsent))
+  yield* Metric.update(KsefMetrics.unsentWithoutCredentialSeconds, age(live.oldest_without_credential ?? null))
   yield* Metric.update(KsefMetrics.offlineOverdue, live.offline_overdue)
   yield* Metric.update(KsefMetrics.pendingSecondsMax, age(live.oldest_pending))
 })

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as LaneOverview from "../../src/invoices/ksef/LaneOverview.ts"
 import * as KsefMetrics from "../../src/invoices/ksef/KsefMetrics.ts"
 import * as QueueGauges from "../../src/maintenance/QueueGauges.ts"
 import * as EngineMetrics from "../../src/observability/EngineMetrics.ts"
@@ -116,6 +117,50 @@ layer(Layer.merge(database.layer, TestSettings.layer({ liveMode: true })), { tim
         assert.strictEqual(yield* valueOf(EngineMetrics.queueOldestSeconds("deliveries")), 0)
         assert.strictEqual(yield* valueOf(KsefMetrics.oldestUnsentSeconds), 0)
       })
+    )
+
+    it.effect(
+      "tells a live invoice that is delayed from one whose organization has no credential that KSeF accepted",
+      () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`INSERT INTO national_environment (environment) VALUES ('test')`
+          const waiting = Effect.fnUntraced(function* (dueAt: number, credential?: readonly [string, string]) {
+            const organization = yield* fixtures.organization
+            const invoice = yield* fixtures.invoice(organization)
+            yield* sql`
+            UPDATE invoices SET mode = 'live', scenario = NULL, status = 'queued', official_number = NULL, completed_at = NULL,
+                                due_at = ${new Date(dueAt)}
+            WHERE id = ${invoice}
+          `
+            if (credential === undefined) return
+            const [state, environment] = credential
+            yield* sql`
+            UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = id,
+                                     credential_updated_at = now(), credential_state = ${state}, credential_environment = ${environment}
+            WHERE id = ${organization}
+          `
+          })
+          const oldest = Effect.map(LaneOverview.readGauges, ({ oldest_unsent, oldest_without_credential }) => [
+            oldest_unsent?.getTime(),
+            oldest_without_credential?.getTime()
+          ])
+          assert.deepStrictEqual(yield* oldest, [undefined, undefined])
+          yield* waiting(5000)
+          assert.deepStrictEqual(yield* oldest, [undefined, 5000])
+          yield* waiting(4000, ["refused", "test"])
+          assert.deepStrictEqual(yield* oldest, [undefined, 4000])
+          yield* waiting(9000, ["accepted", "test"])
+          assert.deepStrictEqual(yield* oldest, [9000, 4000])
+          yield* waiting(3000, ["accepted", "prod"])
+          yield* waiting(8000, ["accepted", "test"])
+          assert.deepStrictEqual(yield* oldest, [8000, 3000])
+          yield* isDue
+          yield* QueueGauges.refresh
+          const [unsent, without] = [KsefMetrics.oldestUnsentSeconds, KsefMetrics.unsentWithoutCredentialSeconds]
+          assert.strictEqual(Math.round((yield* valueOf(without)) - (yield* valueOf(unsent))), 5)
+        })
     )
   }
 )

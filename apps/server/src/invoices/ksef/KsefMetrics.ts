@@ -68,9 +68,14 @@ export const waiting = Metric.gauge("govoice_ksef_waiting", {
   description: "Live invoices that wait to be sent to KSeF"
 })
 
-/** For how long the oldest of them has been due. */
+/** For how long the oldest of them has been due whose organization has a credential that KSeF accepted. */
 export const oldestUnsentSeconds = Metric.gauge("govoice_ksef_oldest_unsent_seconds", {
-  description: "Age of the oldest live invoice that is due to be sent to KSeF"
+  description: "Age of the oldest live invoice that is due to be sent to KSeF, with a credential that KSeF accepted"
+})
+
+/** The same of those that wait for their owners to store a credential, or for KSeF to accept it. */
+export const unsentWithoutCredentialSeconds = Metric.gauge("govoice_ksef_unsent_without_credential_seconds", {
+  description: "Age of the oldest live invoice that is due to be sent to KSeF, without a credential that KSeF accepted"
 })
 
 /** For how long the oldest invoice waits that was sent and has no verdict. */

@@ -65,16 +65,26 @@ export const readGauges = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{
     readonly waiting: number
+    /** Of an organization whose credential KSeF accepted. The others wait for their owners. */
     readonly oldest_unsent: Date | null
+    readonly oldest_without_credential: Date | null
     readonly oldest_pending: Date | null
     readonly offline_overdue: number
   }>`
-    WITH RECURSIVE ${waitingOrganizations(sql, searched)}
+    WITH RECURSIVE ${waitingOrganizations(sql, searched)}, unsent AS (
+      SELECT min(due_at) FILTER (WHERE is_accepted) AS oldest_unsent,
+             min(due_at) FILTER (WHERE is_accepted IS NOT TRUE) AS oldest_without_credential
+      FROM (
+        SELECT due_at, credential_state = 'accepted'
+                 AND credential_environment = (SELECT environment FROM national_environment) AS is_accepted
+        FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
+      ) AS oldest
+    )
     SELECT (
       SELECT count(*)::int FROM (
         SELECT FROM invoices WHERE ${waits(sql)} ORDER BY organization_id, due_at, id LIMIT ${exactUpTo}::int
       ) AS entry
-    ) AS waiting, (SELECT min(due_at) FROM waiting) AS oldest_unsent, (
+    ) AS waiting, unsent.*, (
       SELECT min(handed_over_at) FROM (
         SELECT coalesce(sent_at, created_at) AS handed_over_at FROM national_submissions
         WHERE state IN ('sending', 'sent') ORDER BY invoice_id LIMIT ${searched}::int
@@ -87,6 +97,7 @@ export const readGauges = Effect.gen(function* () {
         ORDER BY send_by LIMIT ${exactUpTo}::int
       ) AS late
     ) AS offline_overdue
+    FROM unsent
   `
   return row!
 })

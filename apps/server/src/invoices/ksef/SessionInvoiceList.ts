@@ -27,31 +27,35 @@ const maxRestarts = 3
 // A session has no more documents.
 const maxInvoices = 10_000
 
-/** Reads all pages, each by the token of the one before. A token that is not accepted has them read from the beginning. */
+/**
+ * Reads all pages, each by the token of the one before. A token that is not accepted has them read from the beginning. A page with no
+ * document that the ones before do not have is the end: pages that repeat would use up the quota of the taxpayer.
+ */
 export const readPages = (
   readPage: (continuationToken: string | undefined) => Effect.Effect<InvoicePage, LoginError>
 ): Effect.Effect<ReadonlyArray<InvoiceStatus>, LoginError> => {
   const readFrom = (
     restarts: number,
     continuationToken: string | undefined,
-    before: ReadonlyArray<InvoiceStatus>
+    before: ReadonlyMap<string, InvoiceStatus>
   ): Effect.Effect<ReadonlyArray<InvoiceStatus>, LoginError> =>
     // Of this page alone: later ones begin again by themselves.
     Effect.matchEffect(readPage(continuationToken), {
       onSuccess: (page) => {
-        const all = [...before, ...page.invoices]
+        const all = new Map(before)
+        for (const invoice of page.invoices) all.set(invoice.referenceNumber, invoice)
         const next = page.continuationToken ?? undefined
-        const isEnd = next === undefined || page.invoices.length === 0 || all.length >= maxInvoices
-        return isEnd ? Effect.succeed(all) : readFrom(restarts, next, all)
+        const isEnd = next === undefined || all.size === before.size || all.size >= maxInvoices
+        return isEnd ? Effect.succeed([...all.values()]) : readFrom(restarts, next, all)
       },
       onFailure: (error) => {
         const failure = failureOf(error, "sessionInvoices")
         return failure?._tag === "code" && failure.action === "first-page" && restarts < maxRestarts
-          ? readFrom(restarts + 1, undefined, [])
+          ? readFrom(restarts + 1, undefined, new Map())
           : Effect.fail(error)
       }
     })
-  return readFrom(0, undefined, [])
+  return readFrom(0, undefined, new Map())
 }
 
 /** Reads the whole list. */

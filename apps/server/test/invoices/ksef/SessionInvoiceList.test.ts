@@ -64,11 +64,33 @@ describe("the list of a session", () => {
         yield* SessionInvoiceList.readPages(() =>
           Effect.sync(() => {
             calls++
-            return page(Array<string>(size).fill("1"), "next")
+            return page(
+              Array.from({ length: size }, (_, n) => `${calls} ${n}`),
+              "next"
+            )
           })
         )
         assert.strictEqual(calls, expected)
       }
+    })
+  )
+
+  it.effect("ends with a page that has no other documents than the ones before", () =>
+    Effect.gen(function* () {
+      const pages = [
+        ["1", "2"],
+        ["2", "3"],
+        ["1", "3"]
+      ]
+      let calls = 0
+      const invoices = yield* SessionInvoiceList.readPages(() =>
+        Effect.sync(() => page(pages[calls++ % pages.length]!, "next"))
+      )
+      assert.strictEqual(calls, 3)
+      assert.deepStrictEqual(
+        invoices.map(({ referenceNumber }) => referenceNumber),
+        ["1", "2", "3"]
+      )
     })
   )
 

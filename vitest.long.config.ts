@@ -72,7 +72,7 @@ export default defineConfig({
             "test/**/*.long.test.ts",
             ...(isShort ? [] : lengthened)
           ],
-          exclude: isShort ? ["test/consumers/all.long.test.ts"] : [],
+          exclude: ["**/node_modules/**", ...(isShort ? ["test/consumers/all.long.test.ts"] : [])],
           // They wait for servers and databases half of the time.
           maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 0 }

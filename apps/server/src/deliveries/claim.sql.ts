@@ -201,7 +201,7 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
       ) AS in_turn
       CROSS JOIN LATERAL (SELECT ${free}::int + 1 - nth + greatest(0, nth_slow - ${slow}::int) AS free_slots) AS rest
       WHERE (pace <> 'slow' OR nth_slow <= ${slow}::int) AND (free_slots > ${reserve}::int OR slot <= free_slots)
-      ORDER BY nth LIMIT ${limit}::int
+      ORDER BY slot, endpoint_id <= ${turn}, endpoint_id LIMIT ${limit}::int
     ), ${steps}
     SELECT summary.*, delivery.*
     FROM (

@@ -4,9 +4,6 @@
  * Claims serve endpoints in turn: each begins after the endpoint of the claim before, and wraps around at the end. Slow endpoints
  * share fewer slots, so that the turn often passes them while none is free: they have a turn of their own.
  *
- * A worker with few free slots is full of deliveries whose receivers take long. Its claims visit all endpoints, and serve the
- * organizations with the fewest in flight: whoever waits for slow receivers has no slots left over for others to wait for.
- *
  * Completed deliveries leave entries at the front of the index until vacuum, or for as long as a snapshot is held. A round begins at
  * the oldest due time that the one before has seen; one round in a second begins a minute earlier, because a delivery becomes
  * visible some time after it was due; and one in a minute at the very beginning. What became due in the last few seconds is always read.
@@ -15,7 +12,6 @@ import type { ClaimParameters, ClaimSummary } from "./claim.sql.ts"
 
 // A claim visits as many endpoints as the one before would have needed to fill its slots. A visit takes some microseconds.
 const minEndpoints = 16
-const fewSlots = 16
 const maxEndpoints = 250
 
 const beginning = new Date(0)
@@ -33,12 +29,6 @@ interface Served {
 const lastEndpoint = (deliveries: ReadonlyArray<Served>): string =>
   deliveries.reduce((max, { endpoint_id: id }) => (id > max ? id : max), "")
 
-/** The last of those behind the turn, or of all where none is. */
-const lastInTurn = (deliveries: ReadonlyArray<Served>, turn: string): string => {
-  const behind = deliveries.filter(({ endpoint_id: id }) => id > turn)
-  return deliveries.length === 0 ? turn : lastEndpoint(behind.length > 0 ? behind : deliveries)
-}
-
 /** The place of a worker in its round. */
 export class ClaimRound {
   #after = ""
@@ -46,26 +36,21 @@ export class ClaimRound {
   /** Whether this round has found no slow endpoint after `#afterSlow`, with slots for one all the time. */
   #isEndOfSlow = true
   #endpoints = minEndpoints
-  /** Whether a claim that begins at the beginning does not visit all. */
-  #isCrowded = false
-  #visiting = { after: "", endpoints: minEndpoints, isFew: false }
   #since = beginning
   /** The oldest due time that this round has seen. */
   #oldest = Infinity
   #marginAt = -Infinity
   #beginningAt = -Infinity
 
-  /** Where the next claim of so many slots begins, at a monotonic time in milliseconds. */
-  next(
-    now: number,
-    limit: number
-  ): Pick<ClaimParameters, "after" | "afterSlow" | "endpoints" | "isFew" | "since" | "turn"> {
-    const isFew = limit < fewSlots
-    const after = isFew && !this.#isCrowded ? "" : this.#after
-    if (after === "") this.#begin(now)
-    const endpoints = isFew ? maxEndpoints : this.#endpoints
-    this.#visiting = { after, endpoints, isFew }
-    return { after, afterSlow: this.#afterSlow, endpoints, isFew, since: this.#since, turn: this.#after }
+  /** Whether the next claim begins a round. */
+  get isAtBeginning(): boolean {
+    return this.#after === ""
+  }
+
+  /** Where the next claim begins, at a monotonic time in milliseconds. */
+  next(now: number): Pick<ClaimParameters, "after" | "afterSlow" | "endpoints" | "since"> {
+    if (this.isAtBeginning) this.#begin(now)
+    return { after: this.#after, afterSlow: this.#afterSlow, endpoints: this.#endpoints, since: this.#since }
   }
 
   #begin(now: number): void {
@@ -94,22 +79,17 @@ export class ClaimRound {
     }: Pick<ClaimSummary, "candidates" | "last" | "now" | "oldest" | "scanned">,
     deliveries: ReadonlyArray<Served>
   ): { readonly isEnd: boolean; readonly isFull: boolean } {
-    const { after, endpoints, isFew } = this.#visiting
     const isFull = deliveries.length >= limit
-    const sawLast = scanned < endpoints
-    const isEnd = sawLast && !isFull
-    this.#isCrowded = isFew ? !sawLast : this.#isCrowded && !isEnd
+    const isEnd = scanned < this.#endpoints && !isFull
     if (oldest !== null) this.#oldest = Math.min(this.#oldest, oldest.getTime())
-    if (sawLast) this.#since = new Date(Math.max(0, Math.min(this.#oldest, now.getTime() - recentMs)))
-    if (isFew && sawLast && after === "") this.#after = lastInTurn(deliveries, this.#after)
-    // A full claim has served the first of those it visited.
-    else this.#after = isEnd ? "" : isFull ? lastEndpoint(deliveries) : (last ?? "")
+    if (isEnd) this.#since = new Date(Math.max(0, Math.min(this.#oldest, now.getTime() - recentMs)))
+    // A full claim has left out some of those it visited. Before the last that it served, they have more in flight, and wait for a round.
+    this.#after = isEnd ? "" : isFull ? lastEndpoint(deliveries) : (last ?? "")
     const servedSlow = lastEndpoint(deliveries.filter((one) => one.endpoint_slow))
     this.#isEndOfSlow &&= slow > 0 && servedSlow === ""
-    const isSlowWrapped = sawLast && this.#isEndOfSlow && this.#afterSlow !== ""
+    const isSlowWrapped = isEnd && this.#isEndOfSlow && this.#afterSlow !== ""
     if (isSlowWrapped) this.#afterSlow = ""
     else if (servedSlow !== "") this.#afterSlow = servedSlow
-    if (isFew) return { isEnd: isEnd && !isSlowWrapped, isFull }
     const enough = Math.ceil((limit * scanned) / Math.max(1, candidates))
     // The turn of slow endpoints passes none of those that the visit contains.
     this.#endpoints =

@@ -76,13 +76,12 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       reserve = 0,
       ...options
     }: DeliveryClaimOptions) {
-      const place = round.next(yield* MonotonicTime.now, limit)
+      const place = round.next(yield* MonotonicTime.now)
       const now = yield* statementTime
       const slots = { limit, free, reserve, slow: Math.max(0, slow) }
       const rows = yield* claim(sql, { ...options, ...slots, ...place, now })
       const deliveries = rows.filter((row): row is Extract<ClaimRow, ClaimedDelivery> => row.id !== null)
-      const visited = round.visited(slots, rows[0]!, deliveries)
-      return { ...rows[0]!, ...visited, deliveries, isBeginning: place.after === "" }
+      return { ...rows[0]!, ...round.visited(slots, rows[0]!, deliveries), deliveries }
     })
 
     const queue = DeliveryQueue.of({
@@ -91,8 +90,8 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         let left = false
         let wasAtBeginning = false
         while (true) {
-          const { deliveries, is_contended, is_left, isBeginning, isEnd, isFull } = yield* claimPage(options)
-          wasAtBeginning ||= isBeginning
+          wasAtBeginning ||= round.isAtBeginning
+          const { deliveries, is_contended, is_left, isEnd, isFull } = yield* claimPage(options)
           isContended ||= is_contended
           left ||= is_left
           const visitedAll = isEnd && wasAtBeginning

@@ -17,11 +17,8 @@ export interface ClaimParameters {
   readonly since: Date
   /** How many endpoints are visited. */
   readonly endpoints: number
-  /** How many deliveries are claimed at most, and whether those are few, so that all endpoints are visited. */
+  /** How many deliveries are claimed at most. */
   readonly limit: number
-  readonly isFew: boolean
-  /** Of those of organizations with equally many in flight, those of the endpoints after this one go first. */
-  readonly turn: string
   /** How many slots the worker has free, and how many of them are for organizations that have fewer in flight than slots are free. */
   readonly free: number
   readonly reserve: number
@@ -47,9 +44,6 @@ export interface ClaimSummary {
   /** Whether something available was left, because an organization, an endpoint or the claim took as much as it may. */
   readonly is_left: boolean
 }
-
-/** Of few slots, all endpoints together have so many candidates. */
-const sufficient = 256
 
 /** A row of the result: the summary, with one delivery or none. */
 export type ClaimRow = ClaimSummary & (ClaimedDelivery | { readonly id: null })
@@ -125,14 +119,14 @@ export const makeLease = (
  * - `organization`: the counts of their organizations, locked; those that another worker holds are skipped. A row is read as
  *   it is now, not as of the snapshot.
  * - `candidate`: the oldest deliveries of each endpoint, as many as it may take: one while it is new or slow.
- * - `picked`: gives out the slots of each organization, after those that are taken, each to the endpoint with the fewest in flight. An endpoint may have
- *   as many in flight as its organization has free slots, so that endpoints that hang leave slots for others; the only
- *   endpoint of an organization may take all.
- *   The organizations with the fewest in flight have the first, and alone the last that a worker has.
+ * - `picked`: gives out the slots of each organization behind those that are taken, each to the endpoint with the fewest in
+ *   flight. An endpoint may have as many in flight as its organization has free slots, so that endpoints that hang leave slots
+ *   for others; the only endpoint of an organization may take all. Organizations with the fewest in flight go first, and have
+ *   the last slots of a worker to themselves.
  * - `claimed`, `counted`: see `makeLease`.
  */
 export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): Statement.Statement<ClaimRow> => {
-  const { after, afterSlow, endpoints, free, isFew, limit, perOrganization, reserve, since, slow, turn } = parameters
+  const { after, afterSlow, endpoints, free, limit, perOrganization, reserve, since, slow } = parameters
   const { rows, steps } = makeLease(sql, parameters, sql`deliveries.is_due IS NOT FALSE`)
   return sql<ClaimRow>`
     WITH RECURSIVE scan (organization_id, endpoint_id, due_at, position) AS (
@@ -154,14 +148,12 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
       JOIN organization_concurrency USING (organization_id)
       FOR UPDATE OF organization_concurrency SKIP LOCKED
     ), candidate AS MATERIALIZED (
-      SELECT organization.organization_id, endpoint_id, pace, free, taken, quota, in_flight_before + nth AS in_flight_before, delivery_id, due_at,
+      SELECT organization.organization_id, endpoint_id, pace, most, taken, quota, in_flight_before + nth AS in_flight_before, delivery_id, due_at,
              is_only
       FROM organization
       CROSS JOIN LATERAL (
-        SELECT taken, coalesce(organization.max_in_flight, ${perOrganization}::int) - taken AS free
-        FROM (
-          SELECT coalesce(sum(n::int), 0)::int AS taken FROM jsonb_each_text(in_flight) AS counted (endpoint_id, n)
-        ) AS counted
+        SELECT coalesce(organization.max_in_flight, ${perOrganization}::int) AS most, coalesce(sum(n::int), 0)::int AS taken
+        FROM jsonb_each_text(in_flight) AS counted (endpoint_id, n)
       ) AS capacity
       CROSS JOIN LATERAL unnest(endpoints, organization.since) AS scanned (endpoint_id, endpoint_since)
       CROSS JOIN LATERAL (
@@ -176,9 +168,8 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
       ) AS before
       CROSS JOIN LATERAL (
         SELECT least(
-          ${limit}::int, CASE WHEN ${isFew} THEN greatest(1, ${sufficient}::int / (SELECT count(*) FROM scan)::int) END,
-          free, endpoint.max_in_flight - in_flight_before,
-          CASE WHEN pace = 'steady' THEN free WHEN pace = 'slow' AND endpoint_id <= ${afterSlow} THEN 0 ELSE 1 - in_flight_before END
+          ${limit}::int, most - taken, endpoint.max_in_flight - in_flight_before,
+          CASE WHEN pace = 'steady' THEN most - taken WHEN pace = 'slow' AND endpoint_id <= ${afterSlow} THEN 0 ELSE 1 - in_flight_before END
         ) AS quota
       ) AS allowance
       CROSS JOIN LATERAL (
@@ -193,15 +184,15 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
       FROM (
         SELECT *, row_number() OVER turns AS nth, count(*) FILTER (WHERE pace = 'slow') OVER turns AS nth_slow
         FROM (
-          SELECT *, taken + row_number() OVER (PARTITION BY organization_id ORDER BY in_flight_before, endpoint_id <= ${turn}, endpoint_id)::int AS slot
+          SELECT *, taken + row_number() OVER (PARTITION BY organization_id ORDER BY in_flight_before, endpoint_id)::int AS slot
           FROM candidate
         ) AS numbered
-        WHERE slot <= (taken + free) AND (is_only OR in_flight_before < greatest(1, (taken + free) - slot + 1))
-        WINDOW turns AS (ORDER BY slot, endpoint_id <= ${turn}, endpoint_id ROWS UNBOUNDED PRECEDING)
+        WHERE slot <= most AND (is_only OR in_flight_before < greatest(1, most - slot + 1))
+        WINDOW turns AS (ORDER BY slot, endpoint_id ROWS UNBOUNDED PRECEDING)
       ) AS in_turn
       CROSS JOIN LATERAL (SELECT ${free}::int + 1 - nth + greatest(0, nth_slow - ${slow}::int) AS free_slots) AS rest
       WHERE (pace <> 'slow' OR nth_slow <= ${slow}::int) AND (free_slots > ${reserve}::int OR slot <= free_slots)
-      ORDER BY slot, endpoint_id <= ${turn}, endpoint_id LIMIT ${limit}::int
+      ORDER BY slot, endpoint_id LIMIT ${limit}::int
     ), ${steps}
     SELECT summary.*, delivery.*
     FROM (

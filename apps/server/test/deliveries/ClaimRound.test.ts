@@ -2,7 +2,7 @@ import { assert, describe, it } from "vitest"
 import { ClaimRound } from "../../src/deliveries/ClaimRound.ts"
 
 const delivery = (endpoint_id: string, endpoint_slow = false) => ({ endpoint_id, endpoint_slow })
-const slots = { limit: 20, slow: 1 }
+const slots = { limit: 2, slow: 1 }
 const now = 10 * 60_000
 
 /** What a claim saw that visited endpoints up to `last`. */
@@ -17,29 +17,32 @@ const summary = (last: string | null, scanned: number, oldest: number | null = n
 describe("ClaimRound", () => {
   it("goes on behind the last endpoint served by a full claim", () => {
     const round = new ClaimRound()
-    assert.strictEqual(round.next(now, slots.limit).after, "")
-    const full = Array.from({ length: slots.limit }, (_, n) => delivery(n === 0 ? "we_2" : "we_1"))
-    assert.deepStrictEqual(round.visited(slots, summary("we_9", 4), full), { isEnd: false, isFull: true })
-    assert.strictEqual(round.next(now, slots.limit).after, "we_2")
+    assert.strictEqual(round.next(now).after, "")
+    assert.deepStrictEqual(round.visited(slots, summary("we_9", 4), [delivery("we_1"), delivery("we_2")]), {
+      isEnd: false,
+      isFull: true
+    })
+    assert.strictEqual(round.next(now).after, "we_2")
+    assert.isFalse(round.isAtBeginning)
   })
 
   it("goes on behind the last endpoint visited by one that is not full", () => {
     const round = new ClaimRound()
-    round.visited(slots, summary("we_9", round.next(now, slots.limit).endpoints), [delivery("we_1")])
-    assert.strictEqual(round.next(now, slots.limit).after, "we_9")
+    round.visited(slots, summary("we_9", round.next(now).endpoints), [delivery("we_1")])
+    assert.strictEqual(round.next(now).after, "we_9")
   })
 
   it("ends where fewer endpoints are left than it would visit", () => {
     const round = new ClaimRound()
-    round.next(now, slots.limit)
+    round.next(now)
     assert.isTrue(round.visited(slots, summary("we_9", 1), [delivery("we_9")]).isEnd)
-    assert.strictEqual(round.next(now, slots.limit).after, "")
+    assert.isTrue(round.isAtBeginning)
   })
 
   it("begins at the oldest due time of the round before, with a margin each second, and at the beginning each minute", () => {
     const round = new ClaimRound()
     const endRound = (oldest: number | null) => round.visited(slots, summary("we_9", 1, oldest), [])
-    const since = (at: number) => round.next(at, slots.limit).since.getTime()
+    const since = (at: number) => round.next(at).since.getTime()
     assert.strictEqual(since(now), 0)
     endRound(now - 120_000)
     assert.strictEqual(since(now + 500), now - 120_000)
@@ -51,41 +54,16 @@ describe("ClaimRound", () => {
     assert.strictEqual(since(now + 60_000), 0)
   })
 
-  it("visits all endpoints for few slots, and goes on behind the last one served among equal ones", () => {
-    const round = new ClaimRound()
-    const few = { limit: 2, slow: 1 }
-    const { turn, ...place } = round.next(now, few.limit)
-    assert.include(place, { after: "", endpoints: 250, isFew: true })
-    assert.strictEqual(turn, "")
-    round.visited(few, summary("we_9", 9), [delivery("we_4"), delivery("we_7")])
-    assert.include(round.next(now, few.limit), { after: "", turn: "we_7" })
-    round.visited(few, summary("we_9", 9), [delivery("we_8"), delivery("we_1")])
-    assert.include(round.next(now, few.limit), { after: "", turn: "we_8" })
-    round.visited(few, summary("we_9", 9), [delivery("we_1"), delivery("we_2")])
-    assert.include(round.next(now, few.limit), { after: "", turn: "we_2" })
-    assert.include(round.next(now, 20), { after: "we_2", isFew: false })
-  })
-
-  it("goes through endpoints in turn for few slots where it cannot visit all of them", () => {
-    const round = new ClaimRound()
-    const few = { limit: 1, slow: 1 }
-    round.next(now, few.limit)
-    round.visited(few, summary("we_5", 250), [delivery("we_3")])
-    assert.include(round.next(now, few.limit), { after: "we_3", isFew: true })
-    round.visited(few, summary("we_9", 7), [])
-    assert.include(round.next(now, few.limit), { after: "", endpoints: 250 })
-  })
-
   it("gives slow endpoints a turn of their own, and visits as many as it may until that has come around", () => {
     const round = new ClaimRound()
-    round.next(now, slots.limit)
-    const full = Array.from({ length: slots.limit }, (_, n) => (n === 0 ? delivery("we_3", true) : delivery("we_2")))
-    round.visited(slots, summary("we_3", 16), full)
-    assert.include(round.next(now, slots.limit), { afterSlow: "we_3", endpoints: 250 })
+    const few = round.next(now).endpoints
+    round.visited(slots, summary("we_3", 3), [delivery("we_2"), delivery("we_3", true)])
+    assert.include(round.next(now), { afterSlow: "we_3", endpoints: 250 })
     // None is behind it, but a slot for one was free: the turn comes around, and the round goes on.
     round.visited(slots, summary("we_3", 3), [])
-    assert.strictEqual(round.next(now, slots.limit).afterSlow, "we_3", "the round began before the turn did")
+    assert.strictEqual(round.next(now).afterSlow, "we_3", "the round began before the turn did")
     assert.isFalse(round.visited(slots, summary("we_3", 3), []).isEnd)
-    assert.include(round.next(now, slots.limit), { afterSlow: "", endpoints: 20 })
+    assert.include(round.next(now), { afterSlow: "", endpoints: 4 })
+    assert.isAbove(few, 4)
   })
 })

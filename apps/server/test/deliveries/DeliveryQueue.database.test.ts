@@ -197,25 +197,6 @@ describeQueue("DeliveryQueue", (test) => {
       }
     }))
 
-  test("claim: few slots are for the organizations with the fewest in flight", () =>
-    Effect.gen(function* () {
-      const busy = yield* Effect.forEach(Array.from({ length: 9 }), () => fixtures.backlog(20))
-      yield* claim({ limit: 90, perOrganization: 8 })
-      const idle = yield* fixtures.backlog(2)
-      const first = yield* claim({ limit: 1 })
-      const second = yield* claim({ limit: 1 })
-      assert.deepStrictEqual(
-        [...first.deliveries, ...second.deliveries].map((one) => one.organization_id),
-        [idle.id, idle.id]
-      )
-      // The others have equally many again.
-      const rest = yield* claim({ limit: 9 })
-      assert.sameMembers(
-        rest.deliveries.map((one) => one.organization_id),
-        busy.map(({ id }) => id)
-      )
-    }))
-
   test("claim: the slots in reserve are for organizations that have fewer in flight than slots are free", () =>
     Effect.gen(function* () {
       yield* Effect.forEach(Array.from({ length: 4 }), () => fixtures.backlog(20))

@@ -37,7 +37,7 @@ export type DefineTest = (
   >
 ) => void
 
-/** Runs the tests on each database. */
+/** Runs the tests on the database of the run. */
 export const describeQueue = (name: string, define: (test: DefineTest) => void): void => {
   const scheduler = DeliveryScheduler.layer.pipe(Layer.provide(TestSettings.layer()))
   const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))

@@ -1,5 +1,5 @@
 /**
- * A migrated database for each suite, on both kinds of Postgres.
+ * A migrated database for each suite, on the server of the run or embedded.
  *
  * On the server of the run it is created before the suite and dropped after it, so suites run in parallel. The embedded
  * one lives in memory. Both are copies of a template that the first suite of the run migrates.

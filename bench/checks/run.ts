@@ -87,7 +87,11 @@ interface Delay {
 const eventLoop = () =>
   Effect.gen(function* () {
     const checks = yield* DocumentChecks.DocumentChecks
-    const check = Effect.ignore(checks.check("org_01m7q5cqg0e6786ptds43fm4k3", "live", large))
+    const owner = {
+      accountId: "acct_01m7q5cqg0e6786ptds43fm4k3",
+      organizationId: "org_01m7q5cqg0e6786ptds43fm4k3"
+    } as const
+    const check = Effect.ignore(checks.check(owner, "live", large))
     yield* check
     const delay = monitorEventLoopDelay({ resolution: 1 })
     const longest = Effect.fnUntraced(function* (work: Effect.Effect<void>) {

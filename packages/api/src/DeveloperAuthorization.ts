@@ -18,7 +18,12 @@ import * as Problems from "./Problems.ts"
  */
 export class CurrentApiKey extends Context.Service<
   CurrentApiKey,
-  { readonly id: Ids.ApiKeyId; readonly organizationId: Ids.OrganizationId; readonly mode: Mode.Mode }
+  {
+    readonly id: Ids.ApiKeyId
+    readonly accountId: Ids.AccountId
+    readonly organizationId: Ids.OrganizationId
+    readonly mode: Mode.Mode
+  }
 >()("@govoice/api/CurrentApiKey") {}
 
 /**

@@ -21,9 +21,10 @@ export class ApiKeyNotFound extends Data.TaggedError("ApiKeyNotFound") {}
 /** The organization has as many active keys as it may have. */
 export class TooManyApiKeys extends Data.TaggedError("TooManyApiKeys") {}
 
-/** The key itself, and the organization and mode that it gives access to. */
+/** The key itself, and the account, organization and mode that it gives access to. */
 export interface ApiKeyIdentity {
   readonly id: Ids.ApiKeyId
+  readonly accountId: Ids.AccountId
   readonly organizationId: Ids.OrganizationId
   readonly mode: Mode.Mode
   /** In milliseconds since the epoch; `null` for a key that does not expire. */
@@ -109,8 +110,12 @@ export const layer: Layer.Layer<ApiKeys, never, Organizations | SqlClient.SqlCli
       RETURNING hash
     `
 
-    const selectIdentity = (hash: Uint8Array) => sql<Row>`
-      SELECT ${columns} FROM api_keys WHERE hash = ${hash} AND revoked_at IS NULL
+    const selectIdentity = (hash: Uint8Array) => sql<
+      Pick<Row, "id" | "organization_id" | "mode" | "expires_at"> & { readonly account_id: Ids.AccountId }
+    >`
+      SELECT api_keys.id, account_id, organization_id, mode, expires_at
+      FROM api_keys JOIN organizations ON organizations.id = organization_id
+      WHERE hash = ${hash} AND revoked_at IS NULL
     `
 
     const selectDescription = ({ id, organizationId }: Pick<ApiKeyIdentity, "id" | "organizationId">) => sql<
@@ -164,6 +169,7 @@ export const layer: Layer.Layer<ApiKeys, never, Organizations | SqlClient.SqlCli
         return (
           row && {
             id: row.id,
+            accountId: row.account_id,
             organizationId: row.organization_id,
             mode: row.mode,
             expiresAt: row.expires_at?.getTime() ?? null

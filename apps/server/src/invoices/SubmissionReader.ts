@@ -4,10 +4,9 @@
  * No body occupies the event loop for long, and each organization has a share of its time, in proportion to the rate limit.
  * Beyond that share its submissions are read in the threads, too, where organizations take turns.
  */
-import type { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
-import { turnMs } from "../limits/Slots.ts"
+import * as Slots from "../limits/Slots.ts"
 import * as TokenBuckets from "../limits/TokenBuckets.ts"
 import * as ThreadPool from "../jobs/ThreadPool.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -34,7 +33,7 @@ export class SubmissionReader extends Context.Service<
      * Reads a body and takes ownership of it: it may move to a thread.
      */
     readonly read: (
-      organizationId: Ids.OrganizationId,
+      owner: Slots.Owner,
       body: Uint8Array<ArrayBuffer>,
       context: SubmissionContext
     ) => Effect.Effect<ValidSubmission, InvalidSubmission | SubmissionNotRead>
@@ -75,7 +74,7 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
       maxSizePerGroup: maxWaitingBytes / 4,
       // Some 0.2 µs a byte: however many organizations send long documents, a shorter one of another goes before them.
       costOfSize: 0.0002,
-      maxWaitMs: turnMs,
+      maxWaitMs: Slots.turnMs,
       timeoutMs: 10_000
     })
     const shares = TokenBuckets.makeBuckets()
@@ -92,28 +91,28 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
         now
       )[0]
 
-    const readHere = (organizationId: string, body: Uint8Array, context: SubmissionContext, now: number) => {
+    const readHere = ({ organizationId }: Slots.Owner, body: Uint8Array, context: SubmissionContext, now: number) => {
       const startedAt = performance.now()
       const read = readSubmission(body, context)
       takeShare(organizationId, Math.ceil((performance.now() - startedAt) * 1000), now)
       return toEffect(read)
     }
 
-    const readInThread = (organizationId: string, body: Uint8Array<ArrayBuffer>, context: SubmissionContext) => {
+    const readInThread = (owner: Slots.Owner, body: Uint8Array<ArrayBuffer>, context: SubmissionContext) => {
       const transferred = owned(body)
       const { byteLength } = transferred
-      return pool.run(organizationId, { body: transferred, context }, [transferred.buffer], byteLength).pipe(
+      return pool.run(owner, { body: transferred, context }, [transferred.buffer], byteLength).pipe(
         Effect.mapError(() => new SubmissionNotRead()),
         Effect.flatMap(toEffect)
       )
     }
 
     return {
-      read: (organizationId, body, context) =>
+      read: (owner, body, context) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          body.byteLength <= maxBytesOnEventLoop && takeShare(organizationId, 0, now) > 0
-            ? readHere(organizationId, body, context, now)
-            : readInThread(organizationId, body, context)
+          body.byteLength <= maxBytesOnEventLoop && takeShare(owner.organizationId, 0, now) > 0
+            ? readHere(owner, body, context, now)
+            : readInThread(owner, body, context)
         )
     }
   })

@@ -53,7 +53,7 @@ export interface ThreadPool<Job, Result> {
    * Runs one job. Its size counts while it waits. A caller that is interrupted leaves the queue; a job that has begun goes on, and its result is dropped.
    */
   readonly run: (
-    group: string,
+    group: Slots.Group,
     job: Job,
     transfer: ReadonlyArray<TransferListItem>,
     size?: number

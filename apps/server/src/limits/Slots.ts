@@ -1,7 +1,8 @@
 /**
  * Runs effects in slots: so many at once in all, and so many of one group. The others wait, for a limited time, in a queue that
- * divides the time of the slots fairly between groups.
+ * divides the time of the slots fairly between accounts, and that of an account between its groups.
  */
+import type { Ids } from "@govoice/core"
 import { Data, Effect } from "effect"
 
 /** No slot became free in time, or too many effects are waiting. */
@@ -12,6 +13,15 @@ export class NoSlot extends Data.TaggedError("NoSlot")<{
 
 /** How long a request waits for a turn of a part that it shares with others, in milliseconds. */
 export const turnMs = 10_000
+
+/** An organization, and the account that it belongs to. */
+export interface Owner {
+  readonly accountId: Ids.AccountId
+  readonly organizationId: Ids.OrganizationId
+}
+
+/** Whom a job is for. Anybody can have a hundred organizations, so accounts share first. A text is a group of no account. */
+export type Group = string | Owner
 
 /** The numbers of a set of slots. */
 export interface SlotsOptions {
@@ -26,7 +36,7 @@ export interface SlotsOptions {
 /** Runs effects. */
 export interface Slots {
   /** Runs an effect when it is the turn of its group. An effect that is interrupted while it waits leaves the queue. */
-  readonly run: (group: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoSlot, R>
+  readonly run: (group: Group) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoSlot, R>
   /** Whether the next effect runs at once. */
   readonly isFree: () => boolean
 }
@@ -57,7 +67,7 @@ export const make = (options: SlotsOptions): Slots => {
     }
   }
 
-  const acquire = (group: string): Effect.Effect<Charge, NoSlot> =>
+  const acquire = (group: Group): Effect.Effect<Charge, NoSlot> =>
     Effect.callback((resume) => {
       let timer: NodeJS.Timeout | undefined
       const stop = (result: Effect.Effect<Charge, NoSlot>) => {
@@ -104,34 +114,88 @@ export interface Taken<Job> {
 }
 
 /**
- * A queue of jobs that divides time fairly between groups: the next job is of the group that has used the least of it.
+ * A queue of jobs that divides time fairly: the next job is of the account that has used the least of it, and there of the group that
+ * has.
  *
- * This is start-time fair queuing. Each group has a virtual time that grows by the cost of its jobs; a group without jobs
- * does not save up, so it continues at the virtual time of the queue.
+ * This is start-time fair queuing. Each account and group has a virtual time that grows by the cost of its jobs; one without jobs
+ * does not save up, so it continues at the virtual time of those that it shares with.
  */
 export interface FairQueue<Job> {
   /** Adds a job of a size. Returns whether the group has room for it, and the queue has or makes some. */
-  readonly add: (group: string, job: Job, size?: number) => boolean
+  readonly add: (group: Group, job: Job, size?: number) => boolean
   /** Removes a job that was not taken. Returns whether there was one. */
-  readonly remove: (group: string, job: Job) => boolean
+  readonly remove: (group: Group, job: Job) => boolean
   /** Takes the next job, unless `fits` does not accept it. */
   readonly take: (fits?: (job: Job) => boolean) => Taken<Job> | undefined
   /** The sizes of the jobs together. */
   readonly size: () => number
-  /** The number of groups in memory. */
+  /** The number of accounts, and of groups that are of no account, in memory. */
   readonly groups: () => number
 }
 
 // More are in memory only while they have jobs, or have used more time than others.
 const maxGroups = 1024
 
-interface Group<Job> {
+/** What the queue, an account or a group has waiting and running, and how much time it has used. */
+class Share<Job> {
   virtualTime: number
   /** Jobs that were taken and not charged yet. */
-  running: number
-  size: number
-  /** The jobs and their sizes. */
-  readonly jobs: Map<Job, number>
+  running = 0
+  /** Of the jobs that wait. */
+  size = 0
+  /** The jobs of a group, and their sizes. */
+  readonly jobs = new Map<Job, number>()
+  /** Those that share its time, and the virtual time at which another one begins. */
+  readonly children = new Map<string, Share<Job>>()
+  childrenTime = 0
+  readonly parent: Share<Job> | undefined
+
+  constructor(parent?: Share<Job>) {
+    this.parent = parent
+    this.virtualTime = parent?.childrenTime ?? 0
+  }
+
+  get isIdle(): boolean {
+    return this.size === 0 && this.running === 0
+  }
+
+  get largestChild(): Share<Job> {
+    return [...this.children.values()].reduce((one, other) => (other.size > one.size ? other : one))
+  }
+
+  child(name: string): Share<Job> {
+    const child = this.children.get(name) ?? new Share(this)
+    this.children.set(name, child)
+    if (child.isIdle) child.virtualTime = Math.max(child.virtualTime, this.childrenTime)
+    return child
+  }
+
+  /** Removes children that are the same as new ones: without jobs, and not ahead of the others. */
+  forgetIdle(): void {
+    for (const [name, child] of this.children) {
+      if (child.isIdle && child.virtualTime <= this.childrenTime) this.children.delete(name)
+    }
+  }
+
+  resize(by: number): void {
+    this.size += by
+    this.parent?.resize(by)
+  }
+
+  begin(): void {
+    this.running++
+    if (this.parent === undefined) return
+    this.parent.childrenTime = Math.max(this.parent.childrenTime, this.virtualTime)
+    this.parent.begin()
+  }
+
+  end(cost: number): void {
+    this.running--
+    this.virtualTime += cost
+    // No job waits or runs: all that share its time are equal again.
+    if (this.isIdle) this.children.clear()
+    this.parent?.end(cost)
+  }
 }
 
 /** How much waits, in any unit, and how many jobs of a group are taken and not charged yet. */
@@ -141,104 +205,94 @@ export interface FairQueueOptions<Job> {
   /** Without it, any number. */
   readonly maxRunningPerGroup?: number | undefined
   /**
-   * What a job is expected to cost for its size. With it, the next job is of the group that has used the least after that job: however
-   * many groups come with long jobs, a short one of another goes before them. Without it, only what was used counts.
+   * What a job is expected to cost for its size. With it, the next job is of the account and group that have used the least after that
+   * job: however many come with long jobs, a short one of another goes before them. Without it, only what was used counts.
    */
   readonly costOfSize?: number | undefined
-  /** Called with a job that leaves the queue without being taken, for one of a group that has less in it. */
+  /** Called with a job that leaves the queue without being taken, for one of an account or group that has less in it. */
   readonly onDropped: (job: Job) => void
 }
+
+const pathOf = (group: Group): ReadonlyArray<string> =>
+  typeof group === "string" ? [group] : [group.accountId, group.organizationId]
 
 /** Makes a queue. */
 export const makeQueue = <Job>(options: FairQueueOptions<Job>): FairQueue<Job> => {
   const { costOfSize = 0, maxRunningPerGroup = Infinity } = options
-  const groups = new Map<string, Group<Job>>()
-  let virtualTime = 0
-  let size = 0
-  let running = 0
+  const all = new Share<Job>()
 
-  // A group without jobs that is not ahead of the queue is the same as a new one.
-  const evict = (): void => {
-    for (const [name, group] of groups) {
-      if (group.jobs.size === 0 && group.running === 0 && group.virtualTime <= virtualTime) groups.delete(name)
-    }
-  }
+  const open = (group: Group): Share<Job> => pathOf(group).reduce((share, name) => share.child(name), all)
 
-  const takeOut = (group: Group<Job>, job: Job): boolean => {
-    const jobSize = group.jobs.get(job)
-    if (jobSize === undefined) return false
+  const takeOut = (group: Share<Job>, job: Job): boolean => {
+    const size = group.jobs.get(job)
+    if (size === undefined) return false
     group.jobs.delete(job)
-    group.size -= jobSize
-    size -= jobSize
+    group.resize(-size)
     return true
   }
 
-  // Anybody can make groups, and a few of them can fill the queue. Then the groups that have most in it make room, down to what the
-  // new job's would have.
-  const makeRoom = (jobSize: number, groupSize: number): boolean => {
-    if (size + jobSize <= options.maxSize) return true
-    const larger = [...groups.values()].filter((group) => group.size > groupSize)
-    const room = options.maxSize - size + larger.reduce((sum, group) => sum + group.size - groupSize, 0)
-    if (room < jobSize) return false
-    while (size + jobSize > options.maxSize) {
-      const largest = larger.reduce((one, other) => (other.size > one.size ? other : one))
-      const last: Job = [...largest.jobs.keys()].at(-1)!
-      takeOut(largest, last)
-      options.onDropped(last)
+  const takeLastOf = (share: Share<Job>): Job => {
+    if (share.children.size > 0) return takeLastOf(share.largestChild)
+    const last: Job = [...share.jobs.keys()].at(-1)!
+    takeOut(share, last)
+    return last
+  }
+
+  // Anybody can make groups, and a few of them can fill the queue. Then the accounts that have most in it make room, down to what that
+  // of the new job would have, and so do the other groups of its account. Returns the jobs that leave, or nothing if they are too few.
+  const makeRoom = (group: Share<Job>, size: number): ReadonlyArray<Job> | undefined => {
+    const missing = () => all.size + size - options.maxSize
+    if (missing() <= 0) return []
+    const excess = (own: Share<Job>, other: Share<Job>) => Math.max(0, other.size - own.size - size)
+    const levels = group.parent === all ? [group] : [group.parent!, group]
+    const room = levels.flatMap((own) => Array.from(own.parent!.children.values(), (other) => excess(own, other)))
+    if (room.reduce((sum, one) => sum + one, 0) < missing()) return undefined
+    const dropped: Array<Job> = []
+    while (missing() > 0) {
+      const level = levels.find((own) => excess(own, own.parent!.largestChild) > 0)!
+      dropped.push(takeLastOf(level.parent!.largestChild))
     }
-    return true
+    return dropped
   }
 
-  const timeAfterNext = ({ jobs, virtualTime: used }: Group<Job>): number =>
-    used + costOfSize * jobs.values().next().value!
-
-  const next = (): Group<Job> | undefined => {
-    let first: Group<Job> | undefined
-    for (const group of groups.values()) {
-      if (group.jobs.size === 0 || group.running >= maxRunningPerGroup) continue
-      if (first === undefined || timeAfterNext(group) < timeAfterNext(first)) first = group
+  // Returns the group that is next, and the time that it will have used after its next job.
+  const next = (share: Share<Job>): Share<Job> | undefined => {
+    if (share.jobs.size > 0) return share.running < maxRunningPerGroup ? share : undefined
+    let first: Share<Job> | undefined
+    let firstTime = Infinity
+    for (const child of share.children.values()) {
+      const group = child.size === 0 ? undefined : next(child)
+      if (group === undefined) continue
+      const time = child.virtualTime + costOfSize * group.jobs.values().next().value!
+      if (time >= firstTime) continue
+      first = group
+      firstTime = time
     }
     return first
   }
 
   return {
-    add: (name, job, jobSize = 1) => {
-      const group = groups.get(name) ?? { virtualTime, running: 0, size: 0, jobs: new Map<Job, number>() }
-      const groupSize = group.size + jobSize
-      if (groupSize > options.maxSizePerGroup || !makeRoom(jobSize, groupSize)) return false
-      if (group.jobs.size === 0 && group.running === 0) group.virtualTime = Math.max(group.virtualTime, virtualTime)
-      groups.set(name, group)
-      group.jobs.set(job, jobSize)
-      group.size = groupSize
-      size += jobSize
-      if (groups.size > Math.min(options.maxSize, maxGroups)) evict()
+    add: (name, job, size = 1) => {
+      const group = open(name)
+      const dropped = group.size + size > options.maxSizePerGroup ? undefined : makeRoom(group, size)
+      if (dropped === undefined) return false
+      group.jobs.set(job, size)
+      group.resize(size)
+      dropped.forEach(options.onDropped)
+      if (all.children.size > Math.min(options.maxSize, maxGroups)) all.forgetIdle()
       return true
     },
-    remove: (name, job) => {
-      const group = groups.get(name)
-      return group !== undefined && takeOut(group, job)
-    },
+    remove: (name, job) => takeOut(open(name), job),
     take: (fits) => {
-      const group = next()
+      const group = next(all)
       if (group === undefined) return undefined
       const job: Job = group.jobs.keys().next().value!
       if (fits?.(job) === false) return undefined
+      group.begin()
       takeOut(group, job)
-      group.running++
-      running++
-      virtualTime = Math.max(virtualTime, group.virtualTime)
-      return {
-        job,
-        charge: (cost) => {
-          group.running--
-          running--
-          group.virtualTime += cost
-          // No job waits or runs: all groups are equal again.
-          if (size === 0 && running === 0) groups.clear()
-        }
-      }
+      return { job, charge: (cost) => group.end(cost) }
     },
-    size: () => size,
-    groups: () => groups.size
+    size: () => all.size,
+    groups: () => all.children.size
   }
 }

@@ -10,6 +10,7 @@ import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 
 const identity: ApiKeyIdentity = {
   id: "key_01m7q5cqg0e6786ptds43fm4k3",
+  accountId: "acct_01m7q5cqg0e6786ptds43fm4k3",
   organizationId: "org_01m7q5cqg0e6786ptds43fm4k3",
   mode: "test",
   expiresAt: null

@@ -19,7 +19,9 @@ const bodyOf = (value: unknown): Uint8Array<ArrayBuffer> => new Uint8Array(Buffe
 const filled = (bytes: number) => bodyOf({ invoice_xml: `<a>${"ż".repeat(bytes / 2)}</a>` })
 
 const read = (body: Uint8Array<ArrayBuffer>, organizationId: `org_${string}` = organization) =>
-  Effect.flatMap(SubmissionReader.SubmissionReader, (reader) => reader.read(organizationId, body, context))
+  Effect.flatMap(SubmissionReader.SubmissionReader, (reader) =>
+    reader.read({ accountId: "acct_01m7q5cqg0e6786ptds43fm4k3", organizationId }, body, context)
+  )
 
 const resultOf = (body: Uint8Array<ArrayBuffer>) =>
   read(body).pipe(

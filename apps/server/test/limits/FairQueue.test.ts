@@ -23,6 +23,11 @@ const drain = (queue: Slots.FairQueue<Job>, count = Infinity): ReadonlyArray<str
   return groups
 }
 
+const ownerOf = (account: string, organization: string) => ({
+  accountId: `acct_${account}` as const,
+  organizationId: `org_${organization}` as const
+})
+
 const addMany = (queue: Slots.FairQueue<Job>, group: string, cost: number, count: number): void => {
   for (let job = 0; job < count; job++) assert.isTrue(queue.add(group, { group, cost }))
 }
@@ -51,6 +56,39 @@ describe("FairQueue", () => {
     const served = drain(queue, 10)
     assert.strictEqual(served[0], "late")
     assert.strictEqual(served.filter((group) => group === "late").length, 5)
+  })
+
+  it("divides time between accounts first, and then between the organizations of each", () => {
+    const queue = make()
+    const add = (account: string, organization: string, cost: number) =>
+      assert.isTrue(queue.add(ownerOf(account, organization), { group: organization, cost }))
+    for (let organization = 0; organization < 100; organization++) add("many", `many ${organization}`, 10)
+    for (let job = 0; job < 5; job++) add("many", "many 0", 10)
+    for (let job = 0; job < 5; job++) add("one", "one", 10)
+    const served = drain(queue, 10)
+    assert.lengthOf(
+      served.filter((group) => group === "one"),
+      5
+    )
+    assert.strictEqual(new Set(served).size, 6, "each time another organization of the account")
+  })
+
+  it("makes room in the account that has most, and between the organizations of one", () => {
+    const dropped: Array<string> = []
+    const queue = make(20, 10, ({ group }) => dropped.push(group))
+    const add = (account: string, organization: string) =>
+      queue.add(ownerOf(account, organization), { group: organization, cost: 1 })
+    for (let organization = 0; organization < 16; organization++) assert.isTrue(add("many", `many ${organization}`))
+    for (let job = 0; job < 4; job++) assert.isTrue(add("one", "one"))
+    assert.isTrue(add("one", "one"))
+    assert.isTrue(add("two", "two"))
+    assert.isFalse(add("many", "new"), "another has no more than it would have")
+    assert.isTrue(dropped.every((group) => group.startsWith("many")))
+    assert.lengthOf(dropped, 2)
+    for (let job = 0; job < 4; job++) assert.isTrue(add("one", "other"))
+    assert.isFalse(add("one", "other"), "no other account or organization has more than it would have")
+    assert.isTrue(add("one", "third"), "an organization of the same account has more")
+    assert.deepStrictEqual([queue.size(), dropped.length, dropped.at(-1)], [20, 7, "one"])
   })
 
   it("serves the group first that is the least far after its next job, where the cost of a size is known", () => {

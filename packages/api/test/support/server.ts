@@ -27,7 +27,12 @@ const Developers = Layer.succeed(DeveloperAuthorization.DeveloperAuthorization)(
     const mode = key === keys.test ? "test" : key === keys.live ? "live" : undefined
     return mode === undefined
       ? Problems.fail("missing_api_key")
-      : Effect.provideService(effect, DeveloperAuthorization.CurrentApiKey, { id: keyId, organizationId, mode })
+      : Effect.provideService(effect, DeveloperAuthorization.CurrentApiKey, {
+          id: keyId,
+          accountId,
+          organizationId,
+          mode
+        })
   }
 })
 

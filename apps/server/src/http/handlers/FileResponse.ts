@@ -1,5 +1,4 @@
 /** Responds with a file of an invoice: its bytes, or 304 to a client that has them. */
-import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as Slots from "../../limits/Slots.ts"
@@ -25,8 +24,8 @@ const slots = Slots.make({
 })
 
 /** Reads a file from the database, when it is the turn of the organization. */
-export const read = <A, E, R>(organizationId: Ids.OrganizationId, file: Effect.Effect<A, E, R>) =>
-  Effect.catchTag(slots.run(organizationId)(file), "NoSlot", () => Throttling.failWithoutTurn)
+export const read = <A, E, R>(owner: Slots.Owner, file: Effect.Effect<A, E, R>) =>
+  Effect.catchTag(slots.run(owner)(file), "NoSlot", () => Throttling.failWithoutTurn)
 
 /** Returns an XML file to save under a name. */
 export const xml = (

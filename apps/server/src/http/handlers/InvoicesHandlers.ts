@@ -67,11 +67,12 @@ export const layer = HttpApiBuilder.group(
           }),
 
           list: Effect.fnUntraced(function* ({ query }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const key = yield* DeveloperAuthorization.CurrentApiKey
+            const { mode, organizationId } = key
             const { created_after, created_before, order, status } = query
             const isSettled = order === "asc" || created_after !== undefined
             const filters = [status, created_after, created_before, ...InvoiceFilters.nameOf(query)]
-            return yield* InvoicePages.answer(organizationId, invoices.settledTime, (settledTime) =>
+            return yield* InvoicePages.answer(key, invoices.settledTime, (settledTime) =>
               Pagination.serve(cursors, ["keyInvoices", organizationId, mode, ...filters], query, (page) =>
                 invoices.list(
                   organizationId,
@@ -83,9 +84,10 @@ export const layer = HttpApiBuilder.group(
           }),
 
           upo: Effect.fnUntraced(function* ({ params, request }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const key = yield* DeveloperAuthorization.CurrentApiKey
+            const { mode, organizationId } = key
             const reading = invoices.receipt({ organizationId, mode }, params.id)
-            const receipt = yield* FileResponse.read(organizationId, reading).pipe(
+            const receipt = yield* FileResponse.read(key, reading).pipe(
               Effect.catchTags({
                 InvoiceNotFound: invoiceNotFound,
                 ReceiptNotAvailable: () => Problems.fail("upo_not_available")
@@ -95,9 +97,10 @@ export const layer = HttpApiBuilder.group(
           }),
 
           document: Effect.fnUntraced(function* ({ params, request }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const key = yield* DeveloperAuthorization.CurrentApiKey
+            const { mode, organizationId } = key
             const reading = invoices.document({ organizationId, mode }, params.id)
-            const document = yield* FileResponse.read(organizationId, reading).pipe(
+            const document = yield* FileResponse.read(key, reading).pipe(
               Effect.catchTag("InvoiceNotFound", invoiceNotFound)
             )
             return FileResponse.respond(
@@ -107,17 +110,19 @@ export const layer = HttpApiBuilder.group(
           }),
 
           pdf: Effect.fnUntraced(function* ({ params, request }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const key = yield* DeveloperAuthorization.CurrentApiKey
+            const { mode, organizationId } = key
             const scope = { organizationId, mode }
             const [invoice, document] = yield* Effect.all([
               invoices.find(scope, params.id),
-              FileResponse.read(organizationId, invoices.document(scope, params.id))
+              FileResponse.read(key, invoices.document(scope, params.id))
             ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-            return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
+            return yield* respondWithPdf(key, invoice, document, request.headers["if-none-match"])
           }),
 
           qr: Effect.fnUntraced(function* ({ params, query, request }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const key = yield* DeveloperAuthorization.CurrentApiKey
+            const { mode, organizationId } = key
             const invoice = yield* invoices
               .find({ organizationId, mode }, params.id)
               .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
@@ -137,7 +142,7 @@ export const layer = HttpApiBuilder.group(
             if (request.headers["transfer-encoding"] !== undefined) {
               yield* rateLimits.takeUnannounced(key, body.byteLength)
             }
-            const submission = yield* submissionReader.read(organizationId, body, context).pipe(
+            const submission = yield* submissionReader.read(key, body, context).pipe(
               Effect.catchTags({
                 InvalidSubmission: invalidSubmission,
                 SubmissionNotRead: () => Throttling.failWithoutTurn
@@ -156,7 +161,7 @@ export const layer = HttpApiBuilder.group(
               )
             const storing = Effect.gen(function* () {
               yield* checkCorrection(keyed)
-              const found = isChecked ? yield* documentChecks.check(organizationId, mode, submission.invoiceXml) : []
+              const found = isChecked ? yield* documentChecks.check(key, mode, submission.invoiceXml) : []
               const warnings = InvoiceWarnings.ofDocument(found, submission.invoicingMode)
               return yield* submitInvoice.submit({ ...keyed, certificateUrl: yield* certificateUrlOf(keyed), warnings })
             })

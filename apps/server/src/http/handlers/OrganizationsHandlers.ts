@@ -77,6 +77,11 @@ export const layer = HttpApiBuilder.group(
         .pipe(Effect.catchTag("OrganizationNotFound", notFound))
     })
 
+    const findOwner = Effect.fnUntraced(function* (id: string) {
+      const accountId = yield* AccountAuthorization.CurrentAccount
+      return { accountId, organizationId: (yield* findOrganization(id)).id }
+    })
+
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         return yield* organizations.create(yield* AccountAuthorization.CurrentAccount, payload.name).pipe(
@@ -210,9 +215,10 @@ export const layer = HttpApiBuilder.group(
       }),
 
       getInvoiceUpo: Effect.fnUntraced(function* ({ params, request }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const owner = yield* findOwner(params.org_id)
+        const { organizationId } = owner
         const reading = invoices.receipt({ organizationId }, params.invoice_id)
-        const receipt = yield* FileResponse.read(organizationId, reading).pipe(
+        const receipt = yield* FileResponse.read(owner, reading).pipe(
           Effect.catchTags({
             InvoiceNotFound: invoiceNotFound,
             ReceiptNotAvailable: () => Problems.fail("upo_not_available")
@@ -225,9 +231,10 @@ export const layer = HttpApiBuilder.group(
       }),
 
       getInvoiceDocument: Effect.fnUntraced(function* ({ params, request }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const owner = yield* findOwner(params.org_id)
+        const { organizationId } = owner
         const reading = invoices.document({ organizationId }, params.invoice_id)
-        const document = yield* FileResponse.read(organizationId, reading).pipe(
+        const document = yield* FileResponse.read(owner, reading).pipe(
           Effect.catchTag("InvoiceNotFound", invoiceNotFound)
         )
         return FileResponse.respond(
@@ -237,12 +244,13 @@ export const layer = HttpApiBuilder.group(
       }),
 
       getInvoicePdf: Effect.fnUntraced(function* ({ params, request }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const owner = yield* findOwner(params.org_id)
+        const { organizationId } = owner
         const [invoice, document] = yield* Effect.all([
           invoices.find({ organizationId }, params.invoice_id),
-          FileResponse.read(organizationId, invoices.document({ organizationId }, params.invoice_id))
+          FileResponse.read(owner, invoices.document({ organizationId }, params.invoice_id))
         ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-        return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
+        return yield* respondWithPdf(owner, invoice, document, request.headers["if-none-match"])
       }),
 
       getInvoiceQr: Effect.fnUntraced(function* ({ params, query, request }) {
@@ -254,7 +262,8 @@ export const layer = HttpApiBuilder.group(
       }),
 
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {
-        const organization = yield* findOrganization(params.org_id)
+        const owner = yield* findOwner(params.org_id)
+        const { organizationId } = owner
         const {
           created_after,
           created_before,
@@ -280,10 +289,10 @@ export const layer = HttpApiBuilder.group(
           created_before,
           ...InvoiceFilters.nameOf(query)
         ]
-        return yield* InvoicePages.answer(organization.id, invoices.settledTime, (settledTime) =>
-          Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
+        return yield* InvoicePages.answer(owner, invoices.settledTime, (settledTime) =>
+          Pagination.serve(cursors, ["invoices", organizationId, ...filters], query, (page) =>
             invoices.list(
-              organization.id,
+              organizationId,
               {
                 status,
                 mode,

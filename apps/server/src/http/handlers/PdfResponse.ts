@@ -1,9 +1,10 @@
 /** Responds with the PDF of an invoice. */
 import { Problems } from "@govoice/api"
-import type { Ids, Invoice } from "@govoice/core"
+import type { Invoice } from "@govoice/core"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { InvoicePdfs } from "../../invoices/pdf/InvoicePdfs.ts"
+import type * as Slots from "../../limits/Slots.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as FileResponse from "./FileResponse.ts"
 
@@ -17,12 +18,12 @@ const messages = {
 export const make = Effect.gen(function* () {
   const pdfs = yield* InvoicePdfs
   return Effect.fnUntraced(function* (
-    organizationId: Ids.OrganizationId,
+    owner: Slots.Owner,
     invoice: Invoice.Invoice,
     { xml }: { readonly xml: Uint8Array },
     ifNoneMatch: string | undefined
   ) {
-    const bytes = yield* pdfs.draw(organizationId, invoice, xml).pipe(
+    const bytes = yield* pdfs.draw(owner, invoice, xml).pipe(
       Effect.catchTags({
         PdfNotAvailable: ({ reason }) => Problems.fail("pdf_not_available", { message: messages[reason] }),
         PdfNotDrawn: () => Throttling.failWithoutTurn

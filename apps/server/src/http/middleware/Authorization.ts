@@ -37,10 +37,11 @@ export const layerDeveloper = Layer.effect(
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
         if (identity === undefined) return yield* Problems.fail("missing_api_key", { message: keyFault(credential) })
         yield* rateLimits.take(identity)
-        const { id, mode, organizationId } = identity
+        const { accountId, id, mode, organizationId } = identity
         return yield* Effect.provideService(httpEffect, DeveloperAuthorization.CurrentApiKey, {
           id,
           mode,
+          accountId,
           organizationId
         })
       })

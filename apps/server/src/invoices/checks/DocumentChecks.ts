@@ -5,12 +5,11 @@
  * or took too long, passes unchecked. One for which no thread becomes free within its wait is answered with 503, to be sent again.
  * `InvoicesHandlers` decides whether a document is checked.
  */
-import type { Ids } from "@govoice/core"
 import { type DocumentChecker, Violation } from "@govoice/ksef/checks"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { availableParallelism } from "node:os"
-import { turnMs } from "../../limits/Slots.ts"
+import * as Slots from "../../limits/Slots.ts"
 import * as ThreadPool from "../../jobs/ThreadPool.ts"
 import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -36,7 +35,7 @@ export class DocumentChecks extends Context.Service<
      * sandbox. Returns what KSeF takes, and the seller should look at; nothing for one that passes unchecked.
      */
     readonly check: (
-      organizationId: Ids.OrganizationId,
+      owner: Slots.Owner,
       mode: "live" | "test",
       xml: string
     ) => Effect.Effect<ReadonlyArray<Violation.Warning>, DocumentNotChecked | InvalidDocument>
@@ -83,7 +82,7 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
           maxSizePerGroup: maxWaitingLength / 4,
           // Some 1 µs a letter. Anybody can have a hundred organizations, and the documents of live invoices are checked here.
           costOfSize: 0.001,
-          maxWaitMs: turnMs,
+          maxWaitMs: Slots.turnMs,
           ...options
         },
         // Checked in 5 ms or so.
@@ -108,11 +107,11 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
 
       return {
         appliesToLive: documentChecks === "schema",
-        check: Effect.fn("DocumentChecks.check")(function* (organizationId, mode, xml) {
+        check: Effect.fn("DocumentChecks.check")(function* (owner, mode, xml) {
           const today = PolishTime.day(yield* Clock.currentTimeMillis)
           // The sandbox judges as production does.
           const environment = mode === "live" ? environmentOf(ksef.environmentId) : "prod"
-          return yield* pool.run(organizationId, { xml, options: { today, environment } }, [], xml.length).pipe(
+          return yield* pool.run(owner, { xml, options: { today, environment } }, [], xml.length).pipe(
             Effect.matchEffect({
               onSuccess: report,
               onFailure: (error): Effect.Effect<ReadonlyArray<Violation.Warning>, DocumentNotChecked> =>

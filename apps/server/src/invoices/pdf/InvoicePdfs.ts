@@ -1,10 +1,10 @@
 /**
- * Draws invoices as PDFs, in a thread: a long one takes seconds.
+ * Draws invoices as PDFs, in threads: a long one takes seconds.
  */
-import type { Ids, Invoice } from "@govoice/core"
+import type { Invoice } from "@govoice/core"
 import { Context, Data, Effect, Layer } from "effect"
 import * as ThreadPool from "../../jobs/ThreadPool.ts"
-import { turnMs } from "../../limits/Slots.ts"
+import { type Owner, turnMs } from "../../limits/Slots.ts"
 import { codesOf } from "../qr/InvoiceCodes.ts"
 import type { Drawn, Job } from "./drawInvoice.ts"
 
@@ -20,7 +20,7 @@ export class InvoicePdfs extends Context.Service<
   {
     /** Returns the PDF of an invoice and its document. The same invoice is the same file. */
     readonly draw: (
-      organizationId: Ids.OrganizationId,
+      owner: Owner,
       invoice: Invoice.Invoice,
       xml: Uint8Array
     ) => Effect.Effect<Uint8Array, PdfNotAvailable | PdfNotDrawn>
@@ -32,6 +32,9 @@ const entry = new URL(`./pdfThread.${import.meta.url.endsWith(".ts") ? "ts" : "j
 // Of the documents that wait, in bytes. One organization waits with no more than a few long ones.
 const maxWaiting = 16 * 1024 * 1024
 
+// Drawn in half a second or less.
+const maxOrdinaryBytes = 32 * 1024
+
 // The longest that are drawn take a few seconds.
 const timeoutMs = 30_000
 
@@ -39,27 +42,30 @@ const timeoutMs = 30_000
 export const layer: Layer.Layer<InvoicePdfs> = Layer.effect(
   InvoicePdfs,
   Effect.gen(function* () {
-    const pool = yield* ThreadPool.make<Job, Drawn>({
+    const thread = ThreadPool.make<Job, Drawn>({
       name: "invoicePdfs",
       entry,
       threads: 1,
       maxSize: maxWaiting,
       maxSizePerGroup: maxWaiting / 4,
-      // Some 10 µs a letter. However many organizations have a long invoice drawn, a short one of another waits for one of them.
+      // Some 10 µs a letter. However many organizations have a long invoice drawn, a shorter one of another waits for one of them.
       costOfSize: 0.01,
       maxWaitMs: turnMs,
       timeoutMs
     })
+    // No ordinary invoice waits for a long one, which takes seconds.
+    const ordinary = yield* thread
+    const long = yield* thread
     return {
-      draw: Effect.fn("InvoicePdfs.draw")(function* (organizationId, invoice, xml) {
+      draw: Effect.fn("InvoicePdfs.draw")(function* (owner, invoice, xml) {
         const job = {
           xml: Buffer.from(xml).toString(),
           officialNumber: invoice.official_number,
           codes: codesOf(invoice),
           createdAt: invoice.created_at
         }
-        const drawn = yield* pool
-          .run(organizationId, job, [], xml.byteLength)
+        const drawn = yield* (xml.byteLength <= maxOrdinaryBytes ? ordinary : long)
+          .run(owner, job, [], xml.byteLength)
           .pipe(Effect.mapError(() => new PdfNotDrawn()))
         return "pdf" in drawn ? drawn.pdf : yield* new PdfNotAvailable({ reason: drawn.refused })
       })

@@ -11,7 +11,9 @@ const organization = "org_01m7q5cqg0e6786ptds43fm4k3"
 const invoice = readFileSync(new URL("../../../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
 
 const checkOf = (organizationId: `org_${string}`, xml: string, mode: "live" | "test" = "live") =>
-  Effect.flatMap(DocumentChecks.DocumentChecks, (checks) => checks.check(organizationId, mode, xml))
+  Effect.flatMap(DocumentChecks.DocumentChecks, (checks) =>
+    checks.check({ accountId: "acct_01m7q5cqg0e6786ptds43fm4k3", organizationId }, mode, xml)
+  )
 
 const check = (xml: string, mode: "live" | "test" = "live") => checkOf(organization, xml, mode)
 

@@ -43,7 +43,7 @@ export class SubmissionReader extends Context.Service<
 // The most expensive body of this size takes 6 ms.
 const maxBytesOnEventLoop = 64 * 1024
 
-// The time on the event loop that each request brings with it. An invoice of the usual size takes a tenth of it.
+// The time on the event loop that each request of an account brings with it. An invoice of the usual size takes a tenth of it.
 const microsecondsPerRequest = 500
 
 // Beside a thread, the event loop and Postgres need processors, too.
@@ -79,10 +79,10 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
     })
     const shares = TokenBuckets.makeBuckets()
     // Returns the rest of the share, in microseconds.
-    const takeShare = (organizationId: string, microseconds: number, now: number): number =>
+    const takeShare = (accountId: string, microseconds: number, now: number): number =>
       shares.take(
         {
-          key: organizationId,
+          key: accountId,
           tokens: microseconds,
           limit: burst * microsecondsPerRequest,
           refillMs: 1000 / (perSecond * microsecondsPerRequest),
@@ -91,10 +91,10 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
         now
       )[0]
 
-    const readHere = ({ organizationId }: Slots.Owner, body: Uint8Array, context: SubmissionContext, now: number) => {
+    const readHere = ({ accountId }: Slots.Owner, body: Uint8Array, context: SubmissionContext, now: number) => {
       const startedAt = performance.now()
       const read = readSubmission(body, context)
-      takeShare(organizationId, Math.ceil((performance.now() - startedAt) * 1000), now)
+      takeShare(accountId, Math.ceil((performance.now() - startedAt) * 1000), now)
       return toEffect(read)
     }
 
@@ -110,7 +110,7 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
     return {
       read: (owner, body, context) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          body.byteLength <= maxBytesOnEventLoop && takeShare(owner.organizationId, 0, now) > 0
+          body.byteLength <= maxBytesOnEventLoop && takeShare(owner.accountId, 0, now) > 0
             ? readHere(owner, body, context, now)
             : readInThread(owner, body, context)
         )

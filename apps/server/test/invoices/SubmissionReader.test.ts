@@ -20,7 +20,7 @@ const filled = (bytes: number) => bodyOf({ invoice_xml: `<a>${"ż".repeat(bytes 
 
 const read = (body: Uint8Array<ArrayBuffer>, organizationId: `org_${string}` = organization) =>
   Effect.flatMap(SubmissionReader.SubmissionReader, (reader) =>
-    reader.read({ accountId: "acct_01m7q5cqg0e6786ptds43fm4k3", organizationId }, body, context)
+    reader.read({ accountId: `acct_${organizationId}`, organizationId }, body, context)
   )
 
 const resultOf = (body: Uint8Array<ArrayBuffer>) =>
@@ -84,7 +84,7 @@ describe("SubmissionReader", () => {
   )
 
   it.live(
-    "reads in a thread after an organization has used its share of the event loop, and others on the event loop",
+    "reads in a thread after an account has used its share of the event loop, and others on the event loop",
     () => {
       const expensive = () => bodyOf({ invoice_xml: `<a>${"<b/>".repeat(12_000)}</a>` })
       return Effect.gen(function* () {

@@ -19,17 +19,16 @@ export const shared = {
 const suite = { env: compileCache, setupFiles: [hooks], isolate: false, testTimeout: 600_000, hookTimeout: 600_000 }
 /** As `serve` runs the embedded Postgres (decision 0030). */
 export const baselineCompiler = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]
-const servers = ["test/support/postgres.ts", "test/e2e/support/build.ts"]
 const all = (suffix: string): Array<string> => [
   `{packages,apps,examples}/*/test/**/*${suffix}.ts`,
   `test/**/*${suffix}.ts`
 ]
 
-/** The suffix of a file chooses its project. `vitest.long.config.ts` has `*.long.test.ts` and `*.load.test.ts`, `vitest.scale.config.ts` has `*.scale.test.ts`. */
+/** The suffix of a file chooses its project. `vitest.long.config.ts` has `*.browser.test.ts`, `*.long.test.ts` and `*.load.test.ts`, `vitest.scale.config.ts` has `*.scale.test.ts`. */
 export default defineConfig({
   ...shared,
   test: {
-    // Tests of servers and browsers wait more than they compute. The Postgres of the tests has connections for thirteen.
+    // Tests of servers wait more than they compute. The Postgres of the tests has connections for thirteen.
     maxWorkers: Math.min(3 * availableParallelism() + 1, 13),
     projects: [
       {
@@ -53,16 +52,7 @@ export default defineConfig({
           name: "integration",
           include: all(".{database,integration}.test"),
           execArgv: baselineCompiler,
-          globalSetup: servers
-        }
-      },
-      {
-        ...shared,
-        test: {
-          ...suite,
-          name: "browser",
-          include: all(".browser.test"),
-          globalSetup: [...servers, "test/browser/support/sharedChromium.ts"]
+          globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"]
         }
       }
     ]

@@ -1,6 +1,6 @@
 /**
- * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks, plans over many rows, and the combinations of which the
- * suite has representatives (`*.long.test.ts`); response times and memory under load (`*.load.test.ts`), each file alone. Suites that
+ * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks, plans over many rows, what starts many processes, and the
+ * combinations of which the suite has representatives (`*.long.test.ts`); the console in Chromium (`*.browser.test.ts`); response times and memory under load (`*.load.test.ts`), each file alone. Suites that
  * every database has to pass (`*.database.test.ts`) run here on the embedded one. Tests of the suite that take their length from the
  * environment run at full length.
  *
@@ -34,15 +34,12 @@ const lengths = isShort
 /** Files of the suite that read a length. */
 const lengthened = [
   "apps/server/test/deliveries/{Model,Resume}.integration.test.ts",
-  "apps/server/test/invoices/ksef/LiveDeaths.integration.test.ts",
   "apps/server/test/invoices/ksef/rush.test.ts",
   "packages/client/test/Published.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",
   "packages/webhooks/test/{fastAndCompact,properties,published}.test.ts",
-  "test/browser/{overlays,states}.browser.test.ts",
-  "test/e2e/{apiCuts,apiFuzz}.database.test.ts",
-  "test/e2e/startup.integration.test.ts"
+  "test/e2e/{apiCuts,apiFuzz}.database.test.ts"
 ]
 
 const all = {
@@ -99,12 +96,24 @@ export default defineConfig({
         ...shared,
         test: {
           ...all,
+          name: "browser",
+          include: ["test/browser/**/*.browser.test.ts"],
+          isolate: false,
+          // They wait for pages more than they compute.
+          maxWorkers: 3 * availableParallelism(),
+          sequence: { groupOrder: 1 }
+        }
+      },
+      {
+        ...shared,
+        test: {
+          ...all,
           name: "load",
           include: ["{packages,apps}/*/test/**/*.load.test.ts", "test/**/*.load.test.ts"],
           maxWorkers: 1,
           // A measurement that was taken while the machine was busy with something else is taken again.
           retry: { count: 2, condition: /to be below/ },
-          sequence: { groupOrder: 1 }
+          sequence: { groupOrder: 2 }
         }
       }
     ]

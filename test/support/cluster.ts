@@ -81,6 +81,11 @@ export class Cluster {
     return `postgres://postgres@127.0.0.1:${this.#port}/postgres`
   }
 
+  /** What the server has logged. */
+  get log(): string {
+    return this.#log
+  }
+
   /** Writes a file of the data directory. */
   write(name: string, text: string): void {
     const path = join(this.directory, name)

@@ -255,7 +255,7 @@ export const makeQueue = <Job>(options: FairQueueOptions<Job>): FairQueue<Job> =
     return dropped
   }
 
-  // Returns the group that is next, and the time that it will have used after its next job.
+  // Returns the group whose job is next: at each level, of the share that will have used the least after it.
   const next = (share: Share<Job>): Share<Job> | undefined => {
     if (share.jobs.size > 0) return share.running < maxRunningPerGroup ? share : undefined
     let first: Share<Job> | undefined

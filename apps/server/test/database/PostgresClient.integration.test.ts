@@ -117,6 +117,24 @@ describe("a pool", () => {
     })
   )
 
+  it.live(
+    "cancels no statement whose caller gives up: as a commit that waits for a replica, it would be done and lost",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* acquire
+        const left = yield* on(
+          { url, connections: 2 },
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            yield* sql`CREATE TABLE one (number int)`
+            yield* Effect.timeoutOption(sql`INSERT INTO one SELECT 1 FROM pg_sleep(0.5)`, "100 millis")
+            return yield* sql`SELECT number FROM one`
+          })
+        )
+        assert.deepStrictEqual(left, [{ number: 1 }])
+      })
+  )
+
   /** Runs a test with a pool of two connections that can go silent. */
   const withSilence = <E>(
     test: (sql: SqlClient.SqlClient, swallower: Swallower) => Effect.Effect<void, E, Scope.Scope>

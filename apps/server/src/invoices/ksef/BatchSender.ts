@@ -57,11 +57,20 @@ const slowUploadMs = 20_000
 
 const passing: ReadonlySet<Failure["_tag"]> = new Set(["postponed", "rate-limited", "unavailable"])
 
+interface Batch {
+  readonly sessionId: string
+  readonly organizationId: Ids.OrganizationId
+  readonly reference: string
+  readonly part: SessionAnswers.PartUpload | undefined
+  readonly encrypted: Uint8Array
+  /** Of the caller, for waits. */
+  readonly interruptible: <A>(wait: Effect.Effect<A>) => Effect.Effect<A>
+}
+
 /** Uploads an archive to the storage of KSeF, again and again for a while, and returns why it could not. */
 const upload = Effect.fnUntraced(function* (
   { lane, process, system }: LaneContext,
-  part: SessionAnswers.PartUpload | undefined,
-  encrypted: Uint8Array
+  { encrypted, part, interruptible }: Pick<Batch, "encrypted" | "part" | "interruptible">
 ): Effect.fn.Return<Failure | undefined> {
   if (part === undefined) {
     return { _tag: "unavailable", wasSent: false, message: "KSeF returned no address for the archive." }
@@ -92,7 +101,8 @@ const upload = Effect.fnUntraced(function* (
     const now = yield* Clock.currentTimeMillis
     report(error.failure.message, error.until, now)
     if (Math.max(now, error.until) > uploadUntil) return error.failure
-    yield* Effect.sleep(Math.max(uploadRetryMs, error.until - now))
+    // A stop need not wait for the next try: a batch that is not closed ends by itself.
+    yield* interruptible(Effect.sleep(Math.max(uploadRetryMs, error.until - now)))
   }
 })
 
@@ -117,14 +127,6 @@ const open = Effect.fnUntraced(function* (
   )
 })
 
-interface Batch {
-  readonly sessionId: string
-  readonly organizationId: Ids.OrganizationId
-  readonly reference: string
-  readonly part: SessionAnswers.PartUpload | undefined
-  readonly encrypted: Uint8Array
-}
-
 /** Closes an uploaded batch, after another upload where KSeF asks for one. */
 const close = Effect.fnUntraced(function* (context: LaneContext, batch: Batch) {
   const { lane, process, store } = context
@@ -132,7 +134,7 @@ const close = Effect.fnUntraced(function* (context: LaneContext, batch: Batch) {
   const closeOnce = Effect.result(BatchSessions.close(context, sessionId, batch.organizationId, batch.reference))
   let closing = yield* closeOnce
   if (BatchSessions.refusedClose(closing)?.action === "upload-again") {
-    const notUploaded = yield* upload(context, batch.part, batch.encrypted)
+    const notUploaded = yield* upload(context, batch)
     if (notUploaded !== undefined) {
       return yield* BatchSessions.abandonFailed(context, sessionId, archiveRefused, notUploaded)
     }
@@ -154,7 +156,10 @@ const close = Effect.fnUntraced(function* (context: LaneContext, batch: Batch) {
   context.wake("verdicts")
 })
 
-/** Sends the oldest of these invoices, which have one invoicing mode, as a batch. Fails where it cannot be opened. */
+/**
+ * Sends the oldest of these invoices, which have one invoicing mode, as a batch. Fails where it cannot be opened. A stop waits for it,
+ * because another holder of the lane would have to begin again.
+ */
 export const send = (
   context: LaneContext,
   organizationId: Ids.OrganizationId,
@@ -163,41 +168,44 @@ export const send = (
 ): Effect.Effect<void, LoginError> => {
   const { lane, store } = context
   return context.process.batches.withSlot(
-    Effect.gen(function* () {
-      const ids = fitting(waiting).map(({ id }) => id)
-      context.hasUnfinishedSessions = true
-      const sessionId = yield* store.beginSession(lane, organizationId, "batch")
-      const key = SessionKey.generate()
-      const sealed = SealedDocument.seal(key, yield* archiveOf(store, ids))
-      const { partUploadRequests, referenceNumber: reference } = yield* open(
-        context,
-        organizationId,
-        { form, offlineMode: waiting[0]?.invoicing_mode === "offline" },
-        key,
-        sealed
-      ).pipe(
-        Effect.ensuring(Effect.sync(() => key.wipe())),
-        Effect.tapError((error) =>
-          error._tag === "LaneLost" ? Effect.void : BatchSessions.abandon(context, sessionId, BatchSessions.notClosed)
+    Effect.uninterruptibleMask(
+      Effect.fnUntraced(function* (interruptible) {
+        const ids = fitting(waiting).map(({ id }) => id)
+        context.hasUnfinishedSessions = true
+        const sessionId = yield* store.beginSession(lane, organizationId, "batch")
+        const key = SessionKey.generate()
+        const sealed = SealedDocument.seal(key, yield* archiveOf(store, ids))
+        const { partUploadRequests, referenceNumber: reference } = yield* open(
+          context,
+          organizationId,
+          { form, offlineMode: waiting[0]?.invoicing_mode === "offline" },
+          key,
+          sealed
+        ).pipe(
+          Effect.ensuring(Effect.sync(() => key.wipe())),
+          Effect.tapError((error) =>
+            error._tag === "LaneLost" ? Effect.void : BatchSessions.abandon(context, sessionId, BatchSessions.notClosed)
+          )
         )
-      )
-      yield* store.write(lane, { sessions: [{ id: sessionId, state: "open", reference, dueAt: null }] })
-      const begun = yield* store.beginBatch(lane, sessionId, ids)
-      if (begun.length < ids.length) {
-        // The archive has a document that must not be sent: its organization has deleted the credential.
-        context.organizationsReadAt = 0
-        return yield* BatchSessions.abandon(context, sessionId, incomplete)
-      }
-      const [part] = partUploadRequests
-      const notUploaded = yield* upload(context, part, sealed.encrypted)
-      if (notUploaded !== undefined) {
-        return yield* BatchSessions.abandonFailed(context, sessionId, archiveRefused, notUploaded)
-      }
-      yield* store.write(lane, {
-        sessions: [{ id: sessionId, state: "uploaded", documentCount: ids.length, dueAt: null }]
+        yield* store.write(lane, { sessions: [{ id: sessionId, state: "open", reference, dueAt: null }] })
+        const begun = yield* store.beginBatch(lane, sessionId, ids)
+        if (begun.length < ids.length) {
+          // The archive has a document that must not be sent: its organization has deleted the credential.
+          context.organizationsReadAt = 0
+          return yield* BatchSessions.abandon(context, sessionId, incomplete)
+        }
+        const [part] = partUploadRequests
+        const batch = { sessionId, organizationId, reference, part, encrypted: sealed.encrypted, interruptible }
+        const notUploaded = yield* upload(context, batch)
+        if (notUploaded !== undefined) {
+          return yield* BatchSessions.abandonFailed(context, sessionId, archiveRefused, notUploaded)
+        }
+        yield* store.write(lane, {
+          sessions: [{ id: sessionId, state: "uploaded", documentCount: ids.length, dueAt: null }]
+        })
+        yield* Metric.update(KsefMetrics.batchDocuments, ids.length)
+        yield* close(context, batch)
       })
-      yield* Metric.update(KsefMetrics.batchDocuments, ids.length)
-      yield* close(context, { sessionId, organizationId, reference, part, encrypted: sealed.encrypted })
-    })
+    )
   )
 }

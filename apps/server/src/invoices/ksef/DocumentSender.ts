@@ -169,7 +169,10 @@ const failed = Effect.fnUntraced(function* (
   return failure.until
 })
 
-/** Sends one document. Returns the time at which the lane may go on, unless it may at once. */
+/**
+ * Sends one document. Returns the time at which the lane may go on, unless it may at once. A stop waits for it: what was interrupted
+ * between intent and outcome is looked up for two minutes before it is sent again.
+ */
 export const sendOne = Effect.fnUntraced(function* (
   sending: Sending,
   session: OpenSession,
@@ -202,4 +205,4 @@ export const sendOne = Effect.fnUntraced(function* (
   if (result._tag === "Failure") return yield* failed(sending, session, invoice, result.failure)
   yield* sent(sending, session, invoice, result.success, checkCount)
   return undefined
-})
+}, Effect.uninterruptible)

@@ -90,7 +90,7 @@ export const make = (context: LaneContext): InteractiveSessions => {
     }
     open.set(keyOf(organizationId, form), session)
     return session
-  })
+  }, Effect.uninterruptible)
 
   const evict = (session: OpenSession) => {
     open.delete(keyOf(session.organizationId, session.form))

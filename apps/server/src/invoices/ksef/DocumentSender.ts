@@ -45,6 +45,8 @@ export interface Sending {
   failuresInRow: number
   maintenanceInRow: number
   sessionsInVain: number
+  /** What a document that goes alone has taken lately. */
+  sendMs: number
 }
 
 /** The time until which the lane sends nothing. It is kept with the lane: the next holder waits as long, and an invoice shows it. */
@@ -202,6 +204,7 @@ export const sendOne = Effect.fnUntraced(function* (
       })
     )
   )
+  sending.sendMs = (sending.sendMs + (yield* Clock.currentTimeMillis) - begunAt) / 2
   if (result._tag === "Failure") return yield* failed(sending, session, invoice, result.failure)
   yield* sent(sending, session, invoice, result.success, checkCount)
   return undefined

@@ -176,8 +176,15 @@ const toGroup = (organization: LaneOrganization, waiting: ReadonlyArray<WaitingI
 }
 
 /** The calls that the windows of the lane allow now. */
-const capacityOf = ({ lane, process }: LaneContext, rush: LaneRules.Rush | undefined, now: number) => ({
-  single: lane.windows.capacity("invoiceSend", now, LaneRules.singlyWithin(rush, now)),
+const capacityOf = (
+  { context: { lane, process }, sendMs }: Sending,
+  rush: LaneRules.Rush | undefined,
+  now: number
+) => ({
+  single: Math.min(
+    lane.windows.capacity("invoiceSend", now, LaneRules.singlyWithin(rush, now)),
+    LaneRules.fitting(LaneRules.singlyWithin(rush, now), sendMs)
+  ),
   singleAt: lane.windows.earliest("invoiceSend", now),
   batchAt: Math.max(
     lane.windows.earliest("batchSession", now),
@@ -197,7 +204,7 @@ const sendGroup = Effect.fnUntraced(function* (sending: Sending, group: Group) {
   const rush = LaneRules.rushAt(PolishTime.timestamp(now), now, (untilMs, options) =>
     LaneRules.shareOf(windows.capacity("batchSession", now, untilMs, options), [...context.organizations.values()])
   )
-  const capacity = capacityOf(context, rush, now)
+  const capacity = capacityOf(sending, rush, now)
   let waitUntil = Infinity
   for (const { by, invoices } of parts(group.invoices)) {
     const waiting = {
@@ -295,4 +302,12 @@ const step = Effect.fnUntraced(function* (sending: Sending) {
 
 /** Makes the sending step. Its result has the time at which there is something to do next. */
 export const make = (context: LaneContext, sessions: InteractiveSessions) =>
-  step({ context, sessions, turn: 0, failuresInRow: 0, maintenanceInRow: 0, sessionsInVain: 0 })
+  step({
+    context,
+    sessions,
+    turn: 0,
+    failuresInRow: 0,
+    maintenanceInRow: 0,
+    sessionsInVain: 0,
+    sendMs: LaneRules.firstSendMs
+  })

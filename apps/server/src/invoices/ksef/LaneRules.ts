@@ -132,7 +132,7 @@ export interface Waiting {
 
 /** The calls that the windows allow. */
 export interface SendCapacity {
-  /** How many documents can be sent one by one within the time of `singlyWithin`. */
+  /** How many documents can be sent one by one within the time of `singlyWithin`, by the windows and by what one takes. */
   readonly single: number
   /** From when on one can be sent. */
   readonly singleAt: number
@@ -187,6 +187,12 @@ export const rushAt = (
 export const singlyWithin = (rush: Rush | undefined, now: number): number =>
   rush === undefined ? minute : Math.max(0, Math.min(minute, rush.midnight - now - 3 * second))
 
+/** What a document is expected to take that goes alone, until some have. */
+export const firstSendMs = second
+
+/** How many documents go one by one within a time, one after the other, where each takes so long: one at least. */
+export const fitting = (withinMs: number, sendMs: number): number => Math.max(1, Math.floor(withinMs / sendMs))
+
 /**
  * From when on the next batch of a rush is opened. Each of the openings that are left shortens the rest of the day by the same
  * factor, so that they become more frequent, and the last one is a second before midnight.
@@ -206,7 +212,7 @@ export type Route =
   | { readonly _tag: "wait"; readonly until: number }
 
 /**
- * Chooses the route: one by one where the windows take all that waits within a minute, else as a batch. A batch that is not
+ * Chooses the route: one by one where the windows take all that waits within a minute, and KSeF is fast enough, else as a batch. A batch that is not
  * full opens a minute after the last one at the earliest. Meanwhile documents go one by one as the windows open.
  *
  * A batch counts as sent when its session was opened. In the rush before midnight, the openings that are left are shared out over
@@ -231,8 +237,8 @@ export const route = (waiting: Waiting, capacity: SendCapacity, rush: Rush | und
   const wantsBatch = waiting.count > capacity.single
   if (wantsBatch && batchAt <= now) return { _tag: "batch" }
   if (capacity.singleAt <= now && capacity.single > 0) {
-    // In a rush, the next batch is not to wait for others.
-    return { _tag: "interactive", count: wantsBatch && isUrgent ? 1 : Math.min(waiting.count, capacity.single) }
+    // In a rush, the next batch is not to wait for others, and KSeF may have become slower.
+    return { _tag: "interactive", count: isUrgent ? 1 : Math.min(waiting.count, capacity.single) }
   }
   return { _tag: "wait", until: wantsBatch ? Math.min(capacity.singleAt, batchAt) : capacity.singleAt }
 }

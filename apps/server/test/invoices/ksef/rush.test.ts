@@ -14,16 +14,24 @@ const minute = 60 * second
 const hour = 60 * minute
 
 const midnight = Date.parse("2026-11-23T00:00:00+01:00")
-const callMs = 300
-/** Building the archive, opening the session, uploading and closing: the step of the lane does one batch after the other. */
-const batchMs = { untilOpen: 500, all: 2500 }
-const avoidableMs = batchMs.all + batchMs.untilOpen
+/** What calls take, of one document, and of a batch: building the archive, opening the session, uploading and closing. */
+const timesOf = (callMs: number) => {
+  const batchMs = { untilOpen: callMs + 200, all: 3 * callMs + 1600 }
+  // The step of the lane does one after the other.
+  return { callMs, batchMs, avoidableMs: Math.max(batchMs.all, callMs) + batchMs.untilOpen }
+}
 
 /** Returns how many documents were avoidably late, and how many batches were opened in the last quarter of an hour. */
-const evening = (perMinute: number, since: number) => {
+const evening = (
+  perMinute: number,
+  since: number,
+  { avoidableMs, batchMs, callMs } = timesOf(300),
+  documents = Infinity
+) => {
   const windows = new RateLimitWindows({}, { used: {}, blocked: {} })
   const arrivals: Array<number> = []
-  for (let at = midnight - since; at < midnight; at += minute / perMinute) arrivals.push(at)
+  for (let at = midnight - since; at < midnight && arrivals.length < documents; at += minute / perMinute)
+    arrivals.push(at)
   let now = midnight - since
   let arrived = 0
   let sent = 0
@@ -44,7 +52,10 @@ const evening = (perMinute: number, since: number) => {
       windows.capacity("batchSession", now, untilMs, options)
     )
     const capacity = {
-      single: windows.capacity("invoiceSend", now, LaneRules.singlyWithin(rush, now)),
+      single: Math.min(
+        windows.capacity("invoiceSend", now, LaneRules.singlyWithin(rush, now)),
+        LaneRules.fitting(LaneRules.singlyWithin(rush, now), callMs)
+      ),
       singleAt: windows.earliest("invoiceSend", now),
       batchAt: windows.earliest("batchSession", now),
       lastBatchAt: windows.lastEnd("batchSession")
@@ -96,6 +107,25 @@ describe("the rush before midnight", () => {
       }
     })
   }
+
+  it("has no invoice avoidably late where KSeF is slow", () => {
+    for (const seconds of [1, 2, 5, 10, 15]) {
+      for (const perMinute of rates) {
+        const { late, unsent } = evening(perMinute, 20 * minute, timesOf(seconds * second))
+        assert.deepStrictEqual([late, unsent], [0, 0], `${seconds} s a call, at ${perMinute} a minute`)
+      }
+    }
+  })
+
+  it("has none avoidably late of those that come together at the end of the day", () => {
+    for (const seconds of [1, 2, 5, 10, 15]) {
+      const times = timesOf(seconds * second)
+      for (const documents of [2, 5, 10, 28, 60]) {
+        const { late } = evening(documents * 600, times.avoidableMs + 100, times, documents)
+        assert.strictEqual(late, 0, `${documents} documents, ${seconds} s a call`)
+      }
+    }
+  })
 
   it("opens no more batches than the limits of an hour leave", () => {
     const { batchesAtEnd } = evening(300, 90 * minute)

@@ -12,6 +12,12 @@ import { textArray } from "../database/Arrays.ts"
 /** How old an invoice may be when its transaction begins to store it, in milliseconds. */
 export const lateMs = 250
 
+/**
+ * How far the time of an invoice may be ahead of the database's: more than the clock of a process is off that was compared with it. It
+ * is not worked on before.
+ */
+export const earlyMs = 1000
+
 /** The age from which an invoice is stored or refused: the timeouts of sessions end transactions before. */
 export const settledMs = 120_000
 

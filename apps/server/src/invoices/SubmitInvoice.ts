@@ -24,7 +24,7 @@ import { Settings } from "../settings/Settings.ts"
 import { NationalSystem } from "./ksef/NationalSystem.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 import type { SubmissionContext, ValidSubmission } from "./readSubmission.ts"
-import { lateMs } from "./SettledInvoices.ts"
+import { earlyMs, lateMs } from "./SettledInvoices.ts"
 import * as LaneQueue from "./ksef/LaneQueue.ts"
 
 /** The idempotency key was used for another request. */
@@ -281,8 +281,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
 
     const insertInTime = Effect.fnUntraced(function* (pending: ReadonlyArray<Pending>) {
       const at = yield* Clock.currentTimeMillis
-      const oldest = sql`${yield* evaluationTime} - ${lateMs}::int * interval '1 millisecond'`
-      return yield* insertAt(pending, at, sql`${oldest} <= ${PgTypes.timestamptz(at)}`)
+      const stored = sql`${PgTypes.timestamptz(at)} - ${yield* evaluationTime}`
+      const isInTime = sql`
+        ${stored} BETWEEN ${-lateMs}::int * interval '1 millisecond' AND ${earlyMs}::int * interval '1 millisecond'
+      `
+      return yield* insertAt(pending, at, isInTime)
     })
 
     const write = (pending: ReadonlyArray<Pending>) =>

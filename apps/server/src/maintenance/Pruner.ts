@@ -29,15 +29,23 @@ export interface Pruned {
   readonly endpoints: number
 }
 
-export class Pruner extends Context.Service<Pruner, { readonly prune: Effect.Effect<Pruned, SqlError.SqlError> }>()(
-  "@govoice/server/maintenance/Pruner"
-) {}
+export class Pruner extends Context.Service<
+  Pruner,
+  {
+    readonly prune: Effect.Effect<Pruned, SqlError.SqlError>
+    /** Makes the partitions of this week and the next ones. */
+    readonly makeWeeks: Effect.Effect<void, SqlError.SqlError>
+  }
+>()("@govoice/server/maintenance/Pruner") {}
 
 // Small batches hold locks briefly, and the pause lets vacuum and replicas keep up.
 const batch = 1000
 const pause = Duration.millis(100)
 
 const every = Duration.hours(1)
+
+// A machine that has slept for weeks, or the clock of the database, can leave the present without a partition: every submission fails.
+const partitionsEvery = Duration.minutes(1)
 
 const dayMs = 86_400_000
 
@@ -63,13 +71,14 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const dropWeeks = Effect.flatMap(moveState.isArriving, (isArriving) =>
       isArriving ? Effect.succeed(0) : Partitions.dropOlder(eventRetentionDays * dayMs)
     )
-    const pruneWeeks = Partitions.make(Partitions.weeksAhead).pipe(
-      Effect.andThen(dropWeeks),
-      Effect.provideService(SqlClient.SqlClient, sql),
-      Effect.catchIf(SqlErrors.isLockTimeout, () =>
-        Effect.as(Effect.logDebug("Partitions of events are locked; they are made and dropped later"), 0)
+    const unlessLocked = <A, B>(change: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>, otherwise: B) =>
+      change.pipe(
+        Effect.provideService(SqlClient.SqlClient, sql),
+        Effect.catchIf(SqlErrors.isLockTimeout, () =>
+          Effect.as(Effect.logDebug("Partitions of events are locked; they are made and dropped later"), otherwise)
+        )
       )
-    )
+    const makeWeeks = unlessLocked(Partitions.make(Partitions.weeksAhead), undefined)
 
     // Runs a step until it reads less than a batch, and returns how many records it removed.
     const inBatches = Effect.fnUntraced(function* (
@@ -131,7 +140,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const prune = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return {
-        weeks: yield* pruneWeeks,
+        weeks: yield* Effect.andThen(makeWeeks, unlessLocked(dropWeeks, 0)),
         idempotencyRecords: yield* pruneRecords(now),
         ...(yield* pruneSessions(now)),
         apiKeys: yield* pruneApiKeys(now),
@@ -139,7 +148,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       }
     }).pipe(Effect.withSpan("Pruner.prune"))
 
-    return { prune }
+    return { prune, makeWeeks }
   })
 )
 
@@ -156,10 +165,10 @@ const count = Effect.fnUntraced(function* (pruned: Pruned) {
   yield* Metric.update(EngineMetrics.prunedAt, (yield* Clock.currentTimeMillis) / 1000)
 })
 
-/** Prunes every hour for as long as it lives. */
+/** Prunes every hour, and makes partitions every minute, for as long as it lives. */
 export const layerScheduled: Layer.Layer<never, never, Pruner> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { prune } = yield* Pruner
+    const { makeWeeks, prune } = yield* Pruner
     const iteration = prune.pipe(
       Effect.tap(count),
       Effect.tap((pruned) =>
@@ -170,5 +179,7 @@ export const layerScheduled: Layer.Layer<never, never, Pruner> = Layer.effectDis
       OutageLog.tolerate("pruner", "Pruning failed")
     )
     yield* Effect.forkScoped(Effect.repeat(iteration, Schedule.jittered(Schedule.spaced(every))))
+    const making = OutageLog.tolerate("pruner", "Partitions could not be made")(makeWeeks)
+    yield* Effect.forkScoped(Effect.schedule(making, Schedule.spaced(partitionsEvery)))
   })
 )

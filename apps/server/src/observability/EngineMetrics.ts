@@ -4,7 +4,7 @@
  * No label contains an identifier, a host or any value from outside, so the number of series is fixed. Times are in
  * seconds.
  */
-import type { DeliveryState, InvoiceState } from "@govoice/core"
+import type { DeliveryState, InvoiceState, Mode } from "@govoice/core"
 import { Effect, Metric } from "effect"
 
 /** The queues of work. */
@@ -21,12 +21,13 @@ const counter = <Label extends string>(
   name: string,
   description: string,
   label: string,
-  values: ReadonlyArray<Label>
+  values: ReadonlyArray<Label>,
+  others: Readonly<Record<string, string>> = {}
 ) => {
   const metrics = new Map(
     values.map((value) => [
       value,
-      Metric.counter(name, { description, attributes: { [label]: value }, incremental: true })
+      Metric.counter(name, { description, attributes: { ...others, [label]: value }, incremental: true })
     ])
   )
   counters.push(...metrics.values())
@@ -104,13 +105,17 @@ export const inFlightMax = Metric.gauge("govoice_deliveries_in_flight_max", {
   description: "Slots of this process for deliveries in flight"
 })
 
-/** Transitions of invoices, by new status. */
-export const invoiceTransitions = counter<InvoiceState.Status>(
-  "govoice_invoice_transitions_total",
-  "Invoice transitions, by new status",
-  "status",
-  ["queued", "submitting", "retrying", "submitted", "accepted", "rejected", "failed"]
-)
+const transitionsOf = (mode: Mode.Mode) =>
+  counter<InvoiceState.Status>(
+    "govoice_invoice_transitions_total",
+    "Invoice transitions, by mode and new status",
+    "status",
+    ["queued", "submitting", "retrying", "submitted", "accepted", "rejected", "failed"],
+    { mode }
+  )
+
+/** Transitions of invoices, by mode and new status. */
+export const invoiceTransitions = { live: transitionsOf("live"), test: transitionsOf("test") }
 
 /** Completions discarded because the lease was lost. */
 export const staleCompletions = counter<WorkQueue>(

@@ -311,13 +311,22 @@ export const schema: Statements = {
       CREATE INDEX invoices_waiting_idx ON invoices (organization_id, due_at, id)
       WHERE mode = 'live' AND status IN ('queued', 'retrying')
     `,
+    // Those of them that show no reason, and those that show one, by its code: a worker looks for what it has to write.
+    `
+      CREATE INDEX invoices_unexplained_idx ON invoices (organization_id, due_at, id)
+      WHERE mode = 'live' AND status = 'queued' AND failure IS NULL
+    `,
+    `
+      CREATE INDEX invoices_explained_idx ON invoices (organization_id, status, (failure->>'code'))
+      WHERE mode = 'live' AND status IN ('queued', 'retrying') AND failure IS NOT NULL
+    `,
     // Invoices that were issued offline and not sent yet, by their last day.
     `
       CREATE INDEX invoices_send_by_idx ON invoices (send_by)
       WHERE mode = 'live' AND status IN ('queued', 'submitting', 'retrying') AND send_by IS NOT NULL
     `,
-    // Technical corrections, by the invoice that they correct.
-    `CREATE INDEX invoices_corrects_idx ON invoices (corrects) WHERE corrects IS NOT NULL`,
+    // Technical corrections, by the invoice that they correct: whether one was accepted, however many were not.
+    `CREATE INDEX invoices_corrects_idx ON invoices (corrects, status) WHERE corrects IS NOT NULL`,
     // Also whether the original of a duplicate is an invoice of this server.
     `CREATE INDEX invoices_official_number_idx ON invoices (official_number) WHERE official_number IS NOT NULL`,
     `CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`,

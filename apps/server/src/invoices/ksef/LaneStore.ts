@@ -4,10 +4,11 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Ids } from "@govoice/core"
-import { Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import * as SqlErrors from "../../database/SqlErrors.ts"
+import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { type Lane, LaneLost, LaneQueue } from "./LaneQueue.ts"
 import { columnsOf } from "../ClaimedInvoice.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
@@ -395,7 +396,7 @@ export const layerOf = (
 
         write: Effect.fn("LaneStore.write")(
           (lane, { reasons = [], sessions = [], submissions = [], transitions = [] }) =>
-            Effect.asVoid(
+            Effect.andThen(
               fenced(
                 lane,
                 (fenceStep) => sql<{ readonly lane_is_leased: boolean }>`
@@ -437,6 +438,11 @@ export const layerOf = (
                 )
                 SELECT true AS lane_is_leased FROM lane
               `
+              ),
+              Effect.forEach(
+                transitions,
+                ({ transition }) => Metric.update(EngineMetrics.invoiceTransitions.live(transition.status), 1),
+                { discard: true }
               )
             )
         ),

@@ -191,9 +191,9 @@ const keepLeases = (worker: Worker) =>
   )
 
 const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
-  const known = process.troubles.current()
-  const held = yield* reasons.lastHeld(known)
-  for (const { context } of known) {
+  const before = process.troubles.current()
+  const held = yield* reasons.lastHeld(before)
+  for (const { context } of before) {
     const record = held.has(context) ? undefined : process.troubles.handOver(context)
     if (record === undefined) continue
     yield* Effect.annotateLogs(Effect.logInfo("Another process has the lane of a taxpayer whose invoices wait"), {
@@ -203,9 +203,13 @@ const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons
   }
   const troubles = process.troubles.current()
   const unknown = process.breaker.isOpen ? process.unavailable() : WaitReasons.itsTurn
-  const showUnsent = reasons.showUnsent(troubles, [...leasedLanes.keys()], unknown)
-  while ((yield* showUnsent) === WaitReasons.maxInvoices);
+  const known = [troubles, [...leasedLanes.keys()], unknown] as const
+  while ((yield* reasons.showUnsent(...known)) === WaitReasons.maxInvoices);
   while ((yield* reasons.showUndecided(troubles)) === WaitReasons.maxInvoices);
+  // The rest has its turn with the next look: what shows no reason goes before.
+  for (let times = 0; times < WaitReasons.maxReplacements; times++) {
+    if ((yield* reasons.replace(...known)) === 0) break
+  }
 })
 
 // One line when a taxpayer begins to wait for another reason than its limits, and one when it goes on.

@@ -7,7 +7,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import type { Invoice } from "@govoice/core"
 import { Clock, Effect, Random } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { columnsOf } from "../ClaimedInvoice.ts"
@@ -31,6 +31,10 @@ const ofOthers = 45
 
 /** How many invoices are written at once. */
 export const maxInvoices = 5000
+
+/** How many reasons of one organization are replaced at once, and how often at a time. */
+const maxReplaced = 1000
+export const maxReplacements = 20
 
 /** How many show at once that their credential is missing: one of each organization. */
 const maxTransitions = 1000
@@ -60,6 +64,53 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
   const rowsOf = (troubles: ReadonlyArray<TroubleOfTaxpayer>) =>
     PgTypes.json(troubles.map(({ context, reason, until }) => ({ context, failure: reason, until: new Date(until) })))
 
+  type Known = readonly [
+    troubles: ReadonlyArray<TroubleOfTaxpayer>,
+    leased: ReadonlyArray<string>,
+    unknown: Invoice.Reason
+  ]
+
+  /** Writes the reasons of the invoices that a statement finds by the CTE `reason`, which has one of each organization. */
+  const write = ([troubles, leased, unknown]: Known, found: Statement.Fragment) => {
+    const written = sql`
+      WITH RECURSIVE trouble AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (context text, failure jsonb, until timestamptz)
+      ), ${waitingOrganizations(sql)}, known AS MATERIALIZED (
+        SELECT waiting.organization_id, trouble.until,
+               CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
+                    WHEN credential_state = 'refused' THEN ${json(credentialRefused)}
+                    WHEN trouble.failure IS NOT NULL THEN trouble.failure
+                    WHEN credential_state = 'unchecked' THEN ${json(unchecked)}
+                    ELSE ${json(unknown)}
+               END AS failure,
+               is_leased IS TRUE AND credential_context <> ALL(${textArray(leased)}) AS is_of_others,
+               trouble.failure IS NOT NULL OR credential_environment IS DISTINCT FROM ${environmentId}
+                 OR credential_state = 'refused' AS is_known
+        FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
+        LEFT JOIN trouble ON trouble.context = credential_context
+        LEFT JOIN national_lanes ON national_lanes.context = credential_context
+      ), reason AS MATERIALIZED (
+        SELECT *, interval '1 second' * CASE
+          WHEN is_of_others THEN ${ofOthers}::int WHEN is_known THEN ${known}::int ELSE ${other}::int
+        END AS waited
+        FROM known
+      ), found AS MATERIALIZED (
+        ${found}
+      ), picked AS MATERIALIZED (
+        SELECT id FROM invoices
+        WHERE id = ANY (ARRAY(SELECT id FROM found)) AND ${waits(sql)}
+        FOR UPDATE SKIP LOCKED
+      )
+      UPDATE invoices SET
+        failure         = CASE status WHEN 'queued' THEN found.failure ELSE invoices.failure END,
+        next_attempt_at = CASE status WHEN 'retrying' THEN found.until END
+      FROM found
+      WHERE invoices.id = found.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked)) AND status IN ('queued', 'retrying')
+      RETURNING invoices.id
+    `
+    return Effect.map(written, ({ length }) => length)
+  }
+
   return {
     /** Returns which of these taxpayers no other process has had the lane of since. */
     lastHeld: Effect.fn("WaitReasons.lastHeld")(function* (leases: ReadonlyArray<Lease>) {
@@ -73,56 +124,51 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     }),
 
     /**
-     * Writes the reasons of some invoices that are not sent, and returns how many. `unknown` is that of those without another. The lanes
-     * that other processes lease, which is all but these, have theirs written by them, while they live.
+     * Writes the reasons of some invoices that are not sent and show none, and returns how many. `unknown` is that of those without
+     * another. The lanes that other processes lease, which is all but these, have theirs written by them, while they live.
      */
-    showUnsent: Effect.fn("WaitReasons.showUnsent")(function* (
-      troubles: ReadonlyArray<TroubleOfTaxpayer>,
-      leased: ReadonlyArray<string>,
-      unknown: Invoice.Reason
-    ) {
+    showUnsent: Effect.fn("WaitReasons.showUnsent")(function* (...known: Known) {
       const now = yield* statementTime
-      const written = yield* sql`
-        WITH RECURSIVE trouble AS MATERIALIZED (
-          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (context text, failure jsonb, until timestamptz)
-        ), ${waitingOrganizations(sql)}, reason AS MATERIALIZED (
-          SELECT waiting.organization_id, trouble.until,
-                 CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
-                      WHEN credential_state = 'refused' THEN ${json(credentialRefused)}
-                      WHEN trouble.failure IS NOT NULL THEN trouble.failure
-                      WHEN credential_state = 'unchecked' THEN ${json(unchecked)}
-                      ELSE ${json(unknown)}
-                 END AS failure,
-                 is_leased IS TRUE AND credential_context <> ALL(${textArray(leased)}) AS is_of_others,
-                 trouble.failure IS NOT NULL OR credential_environment IS DISTINCT FROM ${environmentId}
-                   OR credential_state = 'refused' AS is_known
-          FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
-          LEFT JOIN trouble ON trouble.context = credential_context
-          LEFT JOIN national_lanes ON national_lanes.context = credential_context
-        ), picked AS MATERIALIZED (
-          SELECT invoice.id, reason.failure, reason.until FROM reason CROSS JOIN LATERAL (
+      return yield* write(
+        known,
+        sql`
+          SELECT id, failure, until FROM reason CROSS JOIN LATERAL (
             SELECT id FROM invoices
-            WHERE organization_id = reason.organization_id AND ${waits(sql)}
-              AND CASE status
-                    WHEN 'queued' THEN
-                      due_at <= ${now} - interval '1 second' * CASE
-                        WHEN is_of_others THEN ${ofOthers}::int WHEN is_known THEN ${known}::int ELSE ${other}::int
-                      END
-                      AND (invoices.failure IS NULL OR is_known AND NOT is_of_others AND invoices.failure->>'code' <> reason.failure->>'code')
-                    ELSE reason.until > ${now} AND next_attempt_at < reason.until
-                  END
-            ORDER BY organization_id, due_at, id LIMIT ${maxInvoices}::int FOR UPDATE SKIP LOCKED
+            WHERE organization_id = reason.organization_id AND mode = 'live' AND status = 'queued' AND invoices.failure IS NULL
+              AND due_at <= ${now} - waited
+            ORDER BY organization_id, due_at, id LIMIT ${maxInvoices}::int
           ) AS invoice
           LIMIT ${maxInvoices}::int
-        )
-        UPDATE invoices SET
-          failure         = CASE status WHEN 'queued' THEN picked.failure ELSE invoices.failure END,
-          next_attempt_at = CASE status WHEN 'retrying' THEN picked.until END
-        FROM picked
-        WHERE invoices.id = picked.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked)) AND status IN ('queued', 'retrying')
-        RETURNING invoices.id
+        `
+      )
+    }),
+
+    /**
+     * Replaces some reasons by another that is known, and times of attempts by later ones, and returns how many. Of many organizations
+     * chance decides, so that one with many invoices keeps none from its turn.
+     */
+    replace: Effect.fn("WaitReasons.replace")(function* (...known: Known) {
+      const now = yield* statementTime
+      const ofOrganization = sql`organization_id = reason.organization_id AND ${waits(sql)} AND invoices.failure IS NOT NULL`
+      const withCode = (comparison: "<" | ">") => sql`
+        SELECT id FROM invoices
+        WHERE ${ofOrganization} AND status = 'queued' AND is_known AND NOT is_of_others
+          AND invoices.failure->>'code' ${sql.literal(comparison)} reason.failure->>'code'
+        LIMIT ${maxReplaced}::int
       `
-      return written.length
+      return yield* write(
+        known,
+        sql`
+          SELECT id, failure, until FROM (SELECT * FROM reason ORDER BY random()) AS reason CROSS JOIN LATERAL (
+            (${withCode("<")}) UNION ALL (${withCode(">")}) UNION ALL (
+              SELECT id FROM invoices
+              WHERE ${ofOrganization} AND status = 'retrying' AND reason.until > ${now} AND next_attempt_at < reason.until
+              LIMIT ${maxReplaced}::int
+            )
+          ) AS invoice
+          LIMIT ${maxInvoices}::int
+        `
+      )
     }),
 
     /**

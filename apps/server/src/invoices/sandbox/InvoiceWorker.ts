@@ -123,7 +123,9 @@ export const layer: Layer.Layer<never, never, Notifier | Settings | SqlClient.Sq
       const dueAt = yield* nextDueAt
       if (dueAt > (yield* Clock.currentTimeMillis)) return { sleepUntil: dueAt }
       const { due, written } = yield* EngineMetrics.timed(EngineMetrics.claimDuration("invoices"), advanceDue)
-      for (const { transition } of written) yield* Metric.update(EngineMetrics.invoiceTransitions(transition.status), 1)
+      for (const { transition } of written) {
+        yield* Metric.update(EngineMetrics.invoiceTransitions.test(transition.status), 1)
+      }
       if (written.some(({ transition }) => transition.emits !== null)) yield* notifier.wake("deliveries")
       // Another worker holds those that are due.
       return due === 0 ? "backoff" : "again"

@@ -58,9 +58,48 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
         assert.deepStrictEqual([...(yield* reasons.lastHeld([{ context: nip, fencingToken: 6 }]))], [])
         const trouble = { ...lease, reason: blocked, until: Date.now() + 60_000, isRoutine: false }
         yield* reasons.showUnsent([trouble], [], WaitReasons.itsTurn)
+        assert.strictEqual(yield* shown, "gateway_limit", "which it shows already")
+        assert.strictEqual(yield* reasons.replace([trouble], [], WaitReasons.itsTurn), 1)
         assert.strictEqual(yield* shown, "gateway_blocked")
-        yield* reasons.showUnsent([], [], unavailable)
+        assert.strictEqual(yield* reasons.replace([trouble], [], WaitReasons.itsTurn), 0)
+        yield* reasons.replace([], [], unavailable)
         assert.strictEqual(yield* shown, "gateway_blocked", "what is not known replaces nothing")
+      })
+    )
+
+    it.effect("are shown while those of a large backlog of another organization are replaced", () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const sql = yield* SqlClient.SqlClient
+        const large = yield* fixtures.organization
+        const ksef = yield* live.simulator()
+        yield* live.withDeployment(ksef, live.submit(large, live.fa3({ number: "1", seller: nip }), "1"), {
+          hasWorker: false
+        })
+        yield* sql`
+            UPDATE invoices SET failure = '{"code":"gateway_limit","message":"It waits."}', due_at = now() - interval '1 hour'
+          `
+        yield* sql`
+            INSERT INTO invoices SELECT copy.* FROM invoices CROSS JOIN generate_series(2, 6000) AS number
+            CROSS JOIN LATERAL jsonb_populate_record(invoices, jsonb_build_object('id', 'inv_' || number)) AS copy
+          `
+        const small = yield* fixtures.organization
+        yield* live.withDeployment(ksef, live.submit(small, live.fa3({ number: "2", seller: nip }), "2"), {
+          hasWorker: false
+        })
+        yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds' WHERE organization_id = ${small}`
+        const reasons = yield* WaitReasons.make(environmentId)
+        assert.strictEqual(yield* reasons.showUnsent([], [], WaitReasons.itsTurn), 1)
+        let replaced = 0
+        for (let count = -1; count !== 0; replaced += count) {
+          count = yield* reasons.replace([], [], WaitReasons.itsTurn)
+          assert.isAtMost(count, 1000)
+        }
+        assert.strictEqual(replaced, 6000)
+        const shown = yield* sql`
+            SELECT failure->>'code' AS code, count(*)::int FROM invoices GROUP BY 1
+          `
+        assert.deepStrictEqual(shown, [{ code: "gateway_credential_missing", count: 6001 }])
       })
     )
 
@@ -104,6 +143,7 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
         const reasons = yield* WaitReasons.make(environmentId)
         assert.strictEqual(yield* reasons.showUnsent([], [], WaitReasons.itsTurn), waiting)
         assert.strictEqual(yield* shown("queued"), waiting)
+        assert.strictEqual(yield* reasons.replace([], [], WaitReasons.itsTurn), 0)
 
         const showMissing = yield* Effect.provide(WaitReasons.makeShowMissing(environmentId), Notifier.layer)
         while ((yield* showMissing) > 0);

@@ -57,7 +57,7 @@ export class LaneQueue extends Context.Service<
     /** Claims lanes, and tells what the lanes that are leased by this holder have to do. */
     readonly claim: (options: {
       readonly limit: number
-      /** How many lanes of which KSeF has accepted no credential are claimed beside them. */
+      /** How many lanes of which KSeF has accepted no credential are claimed beside them. Accounts take turns for them. */
       readonly limitOfOthers: number
       readonly leaseMs: number
       /** The contexts of lanes that may have work. */
@@ -77,6 +77,9 @@ export class LaneQueue extends Context.Service<
     readonly fence: (lane: Lane, now: number) => Statement.Fragment
   }
 >()("@govoice/server/invoices/ksef/LaneQueue") {}
+
+// Among so many lanes without an accepted credential accounts take turns.
+const maxCandidates = 1000
 
 interface LaneRow {
   readonly context: string
@@ -164,9 +167,24 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
             WITH accepted AS MATERIALIZED (
               SELECT context, is_leased FROM national_lanes WHERE due_at <= ${now} AND ${isAccepted}
               ORDER BY due_at, context LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+            ), candidate AS MATERIALIZED (
+              SELECT context, due_at FROM national_lanes
+              WHERE due_at <= ${now} AND NOT ${isAccepted} AND ${limitOfOthers}::int > 0
+              ORDER BY due_at, context LIMIT ${maxCandidates}::int
+            ), turn AS MATERIALIZED (
+              SELECT context, due_at, row_number() OVER (
+                PARTITION BY coalesce((
+                  SELECT account_id FROM organizations
+                  WHERE credential_context = candidate.context AND credential_environment = ${environmentId}
+                  ORDER BY id LIMIT 1
+                ), context) ORDER BY due_at, context
+              ) AS of_account
+              FROM candidate
             ), other AS MATERIALIZED (
-              SELECT context, is_leased FROM national_lanes WHERE due_at <= ${now} AND NOT ${isAccepted}
-              ORDER BY due_at, context LIMIT ${limitOfOthers}::int FOR UPDATE SKIP LOCKED
+              SELECT context, is_leased FROM national_lanes
+              WHERE context = ANY (ARRAY(SELECT context FROM turn ORDER BY of_account, due_at LIMIT ${limitOfOthers}::int))
+                AND due_at <= ${now}
+              FOR UPDATE SKIP LOCKED
             ), due AS MATERIALIZED (
               SELECT * FROM accepted UNION ALL SELECT * FROM other
             ), claimed AS (

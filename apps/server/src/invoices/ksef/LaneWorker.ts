@@ -26,8 +26,11 @@ import { type Lane, LaneQueue, layerOf as laneQueueOf } from "./LaneQueue.ts"
 
 const maxLanes = 200
 
-/** How many lanes are held of which KSeF has accepted no credential: anybody can store those of many taxpayers. */
-const maxOthers = 50
+/**
+ * How many lanes are held of which KSeF has accepted no credential: anybody can store those of many taxpayers. Their logins share the
+ * calls that an address may make, so that more would take longer each, and be no more a second.
+ */
+const maxOthers = 12
 
 /** How often lanes are looked for that have work and that nobody made due, in milliseconds. Tests replace it. */
 export const RescueInterval: Context.Reference<number> = Context.Reference(

@@ -104,6 +104,41 @@ layer(services, { timeout: "120 seconds", excludeTestServices: true })(`LaneQueu
     )
   )
 
+  it.effect("has accounts take turns for lanes without an accepted credential", () =>
+    Effect.gen(function* () {
+      const { queue } = yield* setUp
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM national_lanes`
+      const many = yield* fixtures.organization
+      const one = yield* fixtures.organization
+      // The other account has its 30 lanes in more than one organization, all of them due for longer.
+      yield* sql`
+        INSERT INTO organizations
+          (id, account_id, created_at, name, credential, credential_kind, credential_context, credential_environment,
+           credential_state, credential_updated_at)
+        SELECT id || number, account_id, now(), 'Another', '\\x010000', 'ksef_token', 5200000000 + number, ${environmentId},
+               'unchecked', now()
+        FROM organizations CROSS JOIN generate_series(1, 30) AS number WHERE id = ${many}
+      `
+      yield* sql`
+        UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = ${nip},
+               credential_environment = ${environmentId}, credential_state = 'unchecked', credential_updated_at = now()
+        WHERE id = ${one}
+      `
+      yield* sql`
+        INSERT INTO national_lanes (context, due_at)
+        SELECT credential_context, now() - interval '1 minute' FROM organizations WHERE credential_context LIKE '52000%'
+        UNION ALL SELECT ${nip}, now()
+      `
+      const { lanes } = yield* queue.claim({ limit: 10, limitOfOthers: 2, leaseMs, leased: [] })
+      assert.lengthOf(lanes, 2)
+      assert.include(
+        lanes.map(({ context }) => context),
+        nip
+      )
+    })
+  )
+
   it.effect("names the leased lanes that have invoices to send or a credential to check", () =>
     withStoppedClock(() =>
       Effect.gen(function* () {

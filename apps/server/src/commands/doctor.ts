@@ -391,12 +391,32 @@ const checkReplica = ({ database }: SettingsShape) =>
     Effect.catch((error) => Effect.succeed([warning("replica", `It is not used: ${reasonOf(error)}.`, replicaRemedy)]))
   )
 
+/** Asks Postgres itself, where the requests go through a pooler. */
+const checkDirect = ({ database }: SettingsShape) =>
+  database._tag === "Embedded" || database.pooler?.directUrl === undefined
+    ? Effect.succeed([])
+    : Layer.build(Replica.layerClient(database, database.pooler.directUrl)).pipe(
+        Effect.flatMap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
+        Effect.as([ok("direct", "Postgres itself answers, for notifications")]),
+        Effect.scoped,
+        Effect.catch((error) =>
+          Effect.succeed([
+            warning(
+              "direct",
+              `Postgres itself cannot be reached: ${reasonOf(error)}.`,
+              "Workers look for new work once a second meanwhile. Check GOVOICE_DATABASE_DIRECT_URL."
+            )
+          ])
+        )
+      )
+
 const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape, production: boolean) {
   const findings: Array<Finding> = [
     yield* checkVersion,
     ...checkTls(settings),
     yield* checkSession,
     ...(yield* checkConnections(settings)),
+    ...(yield* checkDirect(settings)),
     ...(yield* checkReplica(settings)),
     yield* checkClock,
     yield* checkSchema,

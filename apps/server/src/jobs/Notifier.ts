@@ -8,7 +8,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
+import * as OutageLog from "../database/OutageLog.ts"
 import { type WorkQueue, workQueues } from "../observability/EngineMetrics.ts"
+import * as ThrottledLog from "../observability/ThrottledLog.ts"
 
 /** Service that notifies workers and lets them wait. */
 export class Notifier extends Context.Service<
@@ -32,6 +34,9 @@ const spacing = Duration.millis(5)
 export const pollIntervalMs = 1000
 
 const reconnect = Schedule.spaced("1 second")
+
+// After so many failures in a row, and unless the database itself is unavailable, which has its own lines.
+const shownAfter = 5
 
 /** Layer that provides `Notifier`. */
 export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = Layer.effect(
@@ -75,14 +80,31 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         for (const kind of workQueues) if (named.includes(kind)) signal(kind)
       })
 
+    const log = ThrottledLog.make({
+      down: "Notifications of other processes unavailable; workers look for work every second",
+      recovered: "Notifications of other processes available again"
+    })
+    let failures = 0
+    const onFailure = (error: unknown) =>
+      Effect.flatMap(OutageLog.OutageLog, ({ outage }) =>
+        ++failures >= shownAfter && outage() === undefined ? log.failure(error) : Effect.void
+      )
+
     const listen = Effect.scoped(
       Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)
+        failures = 0
+        yield* log.success
         // Notifications may have been missed before.
         workQueues.forEach(signal)
         yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => receive(payload)))
       })
-    ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)
+    ).pipe(
+      Effect.andThen(Effect.fail("The connection was closed.")),
+      Effect.tapError(onFailure),
+      Effect.retry(reconnect),
+      Effect.ignore
+    )
 
     if (shared) {
       yield* Effect.forkScoped(send)

@@ -28,7 +28,10 @@ const exec = (statement: string) =>
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
-const findingOf = (name: string, database: { readonly url: string; readonly connections?: number }) =>
+const findingOf = (
+  name: string,
+  database: { readonly url: string; readonly connections?: number; readonly pooler?: { readonly directUrl: string } }
+) =>
   Effect.map(checkDatabase(TestSettings.settings({ database: { _tag: "Postgres", ...database } })), (findings) => {
     const found = findings.find((finding) => finding.check === name)
     assert.isDefined(found, JSON.stringify(findings))
@@ -179,6 +182,17 @@ describe("a pool", () => {
     )
   )
 })
+
+it.live("the doctor asks Postgres itself behind a pooler, which brings notifications", () =>
+  Effect.gen(function* () {
+    const url = yield* acquire
+    const nobody = new URL(url)
+    nobody.port = "1"
+    const levelOf = (directUrl: string) =>
+      Effect.map(findingOf("direct", { url, pooler: { directUrl } }), ({ level }) => level)
+    assert.deepStrictEqual([yield* levelOf(url), yield* levelOf(nobody.href)], ["ok", "warning"])
+  })
+)
 
 describe("a role whose connections are limited", () => {
   const limited = Effect.gen(function* () {

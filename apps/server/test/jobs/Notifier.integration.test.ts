@@ -1,6 +1,9 @@
 /** Workers of several processes on one database wake each other by notifications. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { assert, it, layer } from "@effect/vitest"
+import { Effect, Exit, Layer, Logger, Queue, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Shared } from "../../src/database/Database.ts"
 import * as Notifier from "../../src/jobs/Notifier.ts"
 import { layerEmbeddedLive, layerPostgresLive } from "../support/TestDatabase.ts"
 
@@ -39,6 +42,33 @@ layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })(
     })
   )
 })
+
+it.effect("a process that gets no notifications says so once, and when it gets them again", () =>
+  Effect.gen(function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void lines.push(...[message].flat()))
+    let isGone = true
+    const pg = {
+      listen: () => (isGone ? Effect.fail("gone") : Queue.unbounded()),
+      notify: () => Effect.void
+    } as unknown as PgClient.PgClient
+    const services = Notifier.layer.pipe(
+      Layer.provide(Layer.succeed(PgClient.PgClient, pg)),
+      Layer.provide(Layer.succeed(Shared, true)),
+      Layer.provide(Logger.layer([logger]))
+    )
+    yield* Layer.build(services)
+    yield* TestClock.adjust("3 seconds")
+    assert.deepStrictEqual(lines, [])
+    yield* TestClock.adjust("20 seconds")
+    isGone = false
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(lines, [
+      "Notifications of other processes unavailable; workers look for work every second",
+      "Notifications of other processes available again"
+    ])
+  })
+)
 
 layer(layerEmbeddedLive, { timeout: "120 seconds", excludeTestServices: true })("Notifier (embedded)", (it) => {
   it.effect("wakes the workers of its process", () =>

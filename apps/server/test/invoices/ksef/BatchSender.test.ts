@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { type KsefClient, KsefError } from "@govoice/ksef/client"
 import { ErrorCodes, Problem } from "@govoice/ksef/protocol"
-import { Effect, Logger, Metric, Redacted } from "effect"
+import { Deferred, Effect, Logger, Metric, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as BatchSender from "../../../src/invoices/ksef/BatchSender.ts"
 import * as BatchSessions from "../../../src/invoices/ksef/BatchSessions.ts"
@@ -174,9 +174,11 @@ describe("BatchSender", () => {
     Effect.gen(function* () {
       const process = makeProcess(32)
       let uploads = 0
+      // A stop waits for a batch.
+      const answer = yield* Deferred.make<void>()
       const silent = Effect.suspend(() => {
         uploads += 1
-        return Effect.never
+        return Deferred.await(answer)
       })
       yield* Effect.forkChild(setUp(process, silent).send)
       yield* happens(() => uploads === 1)
@@ -186,6 +188,7 @@ describe("BatchSender", () => {
       const [trouble] = process.troubles.current()
       assert.deepInclude(trouble, { context: "5265877635" })
       assert.strictEqual(trouble?.reason.code, "gateway_unavailable")
+      yield* Deferred.succeed(answer, undefined)
     })
   )
 

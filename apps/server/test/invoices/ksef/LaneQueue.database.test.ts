@@ -128,7 +128,7 @@ layer(services, { timeout: "120 seconds", excludeTestServices: true })(`LaneQueu
       yield* sql`
         INSERT INTO national_lanes (context, due_at)
         SELECT credential_context, now() - interval '1 minute' FROM organizations WHERE credential_context LIKE '52000%'
-        UNION ALL SELECT ${nip}, now()
+        UNION ALL SELECT ${nip}, now() - interval '1 second'
       `
       const { lanes } = yield* queue.claim({ limit: 10, limitOfOthers: 2, leaseMs, leased: [] })
       assert.lengthOf(lanes, 2)

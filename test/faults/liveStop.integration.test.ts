@@ -37,4 +37,26 @@ describe("a worker of live mode that is stopped", () => {
       await ksef.close()
     }
   })
+
+  it("gives the lane back when KSeF does not answer in the time that it has", async () => {
+    const { deployment } = faults
+    const ksef = await startSimulator({ processingMs: 0, seed: String(randomInt(1_000_000)) })
+    try {
+      const live = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: ksef.url }
+      await deployment.startApi(live)
+      const { key } = await deployment.liveOrganization({ context: ksef.nip, ...credentialOf(ksef, "token") })
+      await deployment.submit(key, "accepted", document(ksef.nip, "FV/1"), { invoicing_mode: "online" })
+      ksef.faults.add({ on: "sendInvoice", do: "delay", ms: 15_000, times: 1 })
+      const worker = await deployment.startWorker(live)
+      const sending = "national_submissions WHERE state = 'sending'"
+      await until("the call", async () => (await deployment.count(sending)) > 0, 50_000)
+      assert.strictEqual(await worker.stop(), 0)
+      // It is looked up whether KSeF has it, and the invoice says so.
+      assert.strictEqual(await deployment.count(sending), 1)
+      assert.strictEqual(await deployment.count("invoices WHERE failure IS NOT NULL"), 1)
+      assert.strictEqual(await deployment.count("national_lanes WHERE is_leased"), 0)
+    } finally {
+      await ksef.close()
+    }
+  })
 })

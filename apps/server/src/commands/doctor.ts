@@ -26,8 +26,10 @@ import { maxConnections } from "../database/Database.ts"
 import * as EmbeddedPostgres from "../database/EmbeddedPostgres.ts"
 import * as Migrations from "../database/Migrations.ts"
 import * as RedisClient from "../database/RedisClient.ts"
+import * as PostgresClient from "../database/PostgresClient.ts"
 import * as Replica from "../database/Replica.ts"
 import * as SessionCheck from "../database/SessionCheck.ts"
+import { applicationName } from "../database/sessionParameters.ts"
 import { connections as workerConnections } from "../database/WorkerDbClient.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import * as KeyCheck from "../maintenance/KeyCheck.ts"
@@ -395,7 +397,13 @@ const checkReplica = ({ database }: SettingsShape) =>
 const checkDirect = ({ database }: SettingsShape) =>
   database._tag === "Embedded" || database.pooler?.directUrl === undefined
     ? Effect.succeed([])
-    : Layer.build(Replica.layerClient(database, database.pooler.directUrl)).pipe(
+    : Layer.build(
+        // A pooler refuses what a session of Postgres itself is given.
+        PostgresClient.layer(
+          { ...database, url: database.pooler.directUrl, pooler: undefined },
+          { applicationName, maxConnections: 1, parameters: {}, decidePlans: false, deadlineMs: 5000 }
+        )
+      ).pipe(
         Effect.flatMap((context) => Context.get(context, SqlClient.SqlClient)`SELECT 1`),
         Effect.as([ok("direct", "Postgres itself answers, for notifications")]),
         Effect.scoped,
@@ -403,7 +411,7 @@ const checkDirect = ({ database }: SettingsShape) =>
           Effect.succeed([
             warning(
               "direct",
-              `Postgres itself cannot be reached: ${reasonOf(error)}.`,
+              `Postgres itself cannot be asked: ${reasonOf(error)}.`,
               "Workers look for new work once a second meanwhile. Check GOVOICE_DATABASE_DIRECT_URL."
             )
           ])

@@ -1,8 +1,8 @@
 /**
  * Reads submissions: small ones at once on the event loop, others in threads.
  *
- * No body occupies the event loop for long, and each organization has a share of its time, in proportion to the rate limit.
- * Beyond that share its submissions are read in the threads, too, where organizations take turns.
+ * No body occupies the event loop for long, and each account has a share of its time, in proportion to the rate limit. Beyond that
+ * share its submissions are read in the threads, too, where accounts take turns, and the organizations of each.
  */
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"

@@ -273,13 +273,13 @@ export const makeQueue = <Job>(options: FairQueueOptions<Job>): FairQueue<Job> =
 
   return {
     add: (name, job, size = 1) => {
+      if (all.children.size > Math.min(options.maxSize, maxGroups)) all.forgetIdle()
       const group = open(name)
       const dropped = group.size + size > options.maxSizePerGroup ? undefined : makeRoom(group, size)
       if (dropped === undefined) return false
       group.jobs.set(job, size)
       group.resize(size)
       dropped.forEach(options.onDropped)
-      if (all.children.size > Math.min(options.maxSize, maxGroups)) all.forgetIdle()
       return true
     },
     remove: (name, job) => takeOut(open(name), job),

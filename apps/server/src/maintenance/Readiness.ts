@@ -31,7 +31,7 @@ const cachedFor = "1 second"
 export const make: Effect.Effect<Effect.Effect<string | undefined>, never, KeyRing | SqlClient.SqlClient> = Effect.gen(
   function* () {
     const services = yield* Effect.context<KeyRing | SqlClient.SqlClient>()
-    // Detached, because an interruption waits until the statement is canceled, and a probe must not.
+    // Detached, because an interruption waits for the statement, and a probe must not.
     return yield* findProblem.pipe(
       Effect.provideContext(services),
       Effect.timeout("2 seconds"),

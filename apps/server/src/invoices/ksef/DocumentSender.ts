@@ -204,8 +204,8 @@ export const sendOne = Effect.fnUntraced(function* (
       })
     )
   )
-  sending.sendMs = (sending.sendMs + (yield* Clock.currentTimeMillis) - begunAt) / 2
   if (result._tag === "Failure") return yield* failed(sending, session, invoice, result.failure)
+  sending.sendMs = (sending.sendMs + (yield* Clock.currentTimeMillis) - begunAt) / 2
   yield* sent(sending, session, invoice, result.success, checkCount)
   return undefined
 }, Effect.uninterruptible)

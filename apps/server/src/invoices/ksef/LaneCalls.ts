@@ -2,7 +2,7 @@
  * Makes the calls of a lane: within its windows, the concurrency limit of the process, and the circuit breaker. Every wait that
  * the national system asks for is kept here, and ends before the next call that it is about.
  */
-import type { KsefClient, KsefError } from "@govoice/ksef/client"
+import { type KsefClient, KsefError } from "@govoice/ksef/client"
 import { Operation } from "@govoice/ksef/protocol"
 import { Clock, Effect, Exit, Metric } from "effect"
 import * as MonotonicTime from "../../observability/MonotonicTime.ts"
@@ -52,10 +52,29 @@ export const currentTime = ({ anonymous, breaker }: LaneProcess, windows = anony
 /**
  * A lane, or the probe of the breaker, whose calls are made while it is open. `isStranger` tells whether the calls are logins with a
  * credential that KSeF has not accepted: anybody can store one, and what it is answered says nothing about the taxpayer or about KSeF.
+ * `isLost` tells whether another process may have the lane: it makes no call then.
  */
 export type Caller =
   | "probe"
-  | { readonly context: string; readonly windows: RateLimitWindows; readonly isStranger?: boolean }
+  | {
+      readonly context: string
+      readonly windows: RateLimitWindows
+      readonly isStranger?: boolean
+      readonly isLost?: () => boolean
+    }
+
+// A stop waits for what is sent, for as long as the process has.
+const stopped = (call: CallFailed["call"], { ending }: LaneProcess, wasMade: () => boolean) =>
+  Effect.flatMap(
+    ending.await,
+    () =>
+      new KsefError({
+        call,
+        outcome: wasMade() ? "unknown" : "unsent",
+        reason: "timeout",
+        message: "The process stopped before KSeF answered."
+      })
+  )
 
 /**
  * Blocks a lane: for 15 minutes at first, for twice as long each time, up to 6 hours. A block that is not known to last is retried
@@ -100,7 +119,7 @@ export const make =
     const windows = group === "anonymous" ? anonymous : laneWindows
     const currentTimeMillis = currentTime(process, laneWindows)
 
-    // The waits alone can be interrupted, so that every call that begins in the window ends in it.
+    // The waits alone can be interrupted, unless the caller cannot be, so that every call that begins in the window ends in it.
     const beginInWindow = (interruptible: <B, F>(wait: Effect.Effect<B, F>) => Effect.Effect<B, F>) =>
       Effect.gen(function* (): Effect.fn.Return<void, CallFailed | E> {
         while (true) {
@@ -147,10 +166,15 @@ export const make =
         yield* beginInWindow(interruptible)
         let wasMade = false
         const making = Effect.suspend(() => {
+          if (!isProbe && caller.isLost?.() === true) return Effect.interrupt
           wasMade = true
           return effect
         })
-        const called = Effect.onExit(interruptible(permits.withPermits(1)(making)), (exit) =>
+        const inTime = Effect.raceFirst(
+          permits.withPermits(1)(making),
+          stopped(operation, process, () => wasMade)
+        )
+        const called = Effect.onExit(interruptible(inTime), (exit) =>
           Effect.map(currentTimeMillis, (now) => {
             const error = Exit.isFailure(exit)
               ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
@@ -184,7 +208,7 @@ export const make =
  * about the API: the circuit breaker does not count it. A wait that the storage asks for is kept with those of the lane.
  */
 export const storageCall = <A>(
-  { permits, receiptPermits }: LaneProcess,
+  process: LaneProcess,
   { windows }: { readonly windows: RateLimitWindows },
   call: StorageCall,
   effect: Effect.Effect<A, KsefError>
@@ -194,8 +218,11 @@ export const storageCall = <A>(
     if (pausedUntil > (yield* Clock.currentTimeMillis)) {
       return yield* postponed(call, pausedUntil, "gateway_unavailable")
     }
-    const made = (call === "downloadUpo" ? receiptPermits : permits).withPermits(1)(effect)
-    return yield* made.pipe(
+    const permits = call === "downloadUpo" ? process.receiptPermits : process.permits
+    return yield* Effect.raceFirst(
+      permits.withPermits(1)(effect),
+      stopped(call, process, () => true)
+    ).pipe(
       Effect.tap(() => Metric.update(KsefMetrics.calls(call, "ok"), 1)),
       Effect.catchTag("KsefError", (error) =>
         Effect.gen(function* () {

@@ -6,7 +6,7 @@ import * as ThrottledLog from "../../observability/ThrottledLog.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
 import { Troubles } from "./Troubles.ts"
 import * as LaneRules from "./LaneRules.ts"
-import { Effect, Semaphore } from "effect"
+import { Effect, Latch, Semaphore } from "effect"
 
 const keptMs = 24 * 3_600_000
 
@@ -202,6 +202,8 @@ export interface LaneProcess {
   readonly permits: Semaphore.Semaphore
   /** The same of receipts, by their links and by the API: those that hang must not delay the other calls. */
   readonly receiptPermits: Semaphore.Semaphore
+  /** Opens when the process has no more time for its stop: calls that are under way have no answer then. */
+  readonly ending: Latch.Latch
   readonly batches: BatchSlots
   readonly uploads: UploadBackoff
   /** Calls without a taxpayer are limited by address. */
@@ -228,6 +230,7 @@ export const makeProcess = (concurrency = 32, outage = new OutageReason()): Lane
   }),
   permits: Semaphore.makeUnsafe(concurrency),
   receiptPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
+  ending: Latch.makeUnsafe(false),
   batches: new BatchSlots(),
   uploads: new UploadBackoff(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),

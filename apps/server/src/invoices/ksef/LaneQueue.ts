@@ -172,14 +172,15 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
               WHERE due_at <= ${now} AND NOT ${isAccepted} AND ${limitOfOthers}::int > 0
               ORDER BY due_at, context LIMIT ${maxCandidates}::int
             ), turn AS MATERIALIZED (
-              SELECT context, due_at, row_number() OVER (
-                PARTITION BY coalesce((
-                  SELECT account_id FROM organizations
-                  WHERE credential_context = candidate.context AND credential_environment = ${environmentId}
-                  ORDER BY id LIMIT 1
-                ), context) ORDER BY due_at, context
-              ) AS of_account
-              FROM candidate
+              SELECT context, due_at, min(of_account) AS of_account FROM (
+                SELECT context, due_at, row_number() OVER (PARTITION BY account ORDER BY due_at, context) AS of_account
+                FROM (
+                  SELECT DISTINCT context, due_at, coalesce(account_id, context) AS account
+                  FROM candidate LEFT JOIN organizations
+                    ON credential_context = context AND credential_environment = ${environmentId}
+                ) AS owner
+              ) AS lane
+              GROUP BY context, due_at
             ), other AS MATERIALIZED (
               SELECT context, is_leased FROM national_lanes
               WHERE context = ANY (ARRAY(SELECT context FROM turn ORDER BY of_account, due_at LIMIT ${limitOfOthers}::int))

@@ -191,7 +191,8 @@ export const singlyWithin = (rush: Rush | undefined, now: number): number =>
 export const firstSendMs = second
 
 /** How many documents go one by one within a time, one after the other, where each takes so long: one at least. */
-export const fitting = (withinMs: number, sendMs: number): number => Math.max(1, Math.floor(withinMs / sendMs))
+export const fitting = (withinMs: number, sendMs: number): number =>
+  Math.max(1, Math.floor(withinMs / Math.max(1, sendMs)))
 
 /**
  * From when on the next batch of a rush is opened. Each of the openings that are left shortens the rest of the day by the same
@@ -212,7 +213,7 @@ export type Route =
   | { readonly _tag: "wait"; readonly until: number }
 
 /**
- * Chooses the route: one by one where the windows take all that waits within a minute, and KSeF is fast enough, else as a batch. A batch that is not
+ * Chooses the route: one by one where the windows and the speed of KSeF let all that waits go within a minute, else as a batch. A batch that is not
  * full opens a minute after the last one at the earliest. Meanwhile documents go one by one as the windows open.
  *
  * A batch counts as sent when its session was opened. In the rush before midnight, the openings that are left are shared out over

@@ -1,7 +1,7 @@
 /**
- * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost is stopped at once.
+ * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost makes no more calls, and is stopped.
  */
-import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule, Semaphore } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, FiberMap, Layer, Metric, Schedule, Semaphore } from "effect"
 import { GatewayCredentials } from "./GatewayCredentials.ts"
 import * as OutageLog from "../../database/OutageLog.ts"
 import * as LeaseTime from "../../jobs/LeaseTime.ts"
@@ -49,13 +49,19 @@ interface LeasedLane {
   readonly signals: StepSignals
   /** In monotonic time. */
   leasedUntil: number
+  /** Whether another process may have the lane. */
+  isLost: boolean
 }
 
+/** The time for what is being sent when the process stops, beside that of webhooks: the process ends soon after. */
+const endWithinMs = 2000
+
 const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
-  const { leaseMs } = yield* Settings
+  const { leaseMs, webhooks } = yield* Settings
   return {
     system,
     leaseMs,
+    stopMs: webhooks.timeoutMs + endWithinMs,
     queue: yield* LaneQueue,
     store: yield* LaneStore.LaneStore,
     credentials: yield* GatewayCredentials,
@@ -77,7 +83,12 @@ type Worker = Effect.Success<ReturnType<typeof makeWorker>>
 
 const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContext => {
   const { credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
-  const call = LaneCalls.make(process, lane)
+  const isLost = () => {
+    const entry = worker.leasedLanes.get(lane.context)
+    return entry?.lane !== lane || entry.isLost
+  }
+  const caller = { ...lane, isLost }
+  const call = LaneCalls.make(process, caller)
   return {
     lane,
     process,
@@ -88,7 +99,7 @@ const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContex
     call,
     logins: Logins.make({
       call,
-      strangerCall: LaneCalls.make(process, { ...lane, isStranger: true }),
+      strangerCall: LaneCalls.make(process, { ...caller, isStranger: true }),
       client: system.client,
       credentials,
       keys,
@@ -154,8 +165,10 @@ const run = (worker: Worker, entry: LeasedLane) => {
 }
 
 // Does not wait until the lane has ended: its statements may wait for a lock, and the leases of others have to be renewed meanwhile.
-const stop = ({ fibers }: Worker, context: string) =>
-  Effect.forkDetach(FiberMap.remove(fibers, context), { startImmediately: true })
+const stop = ({ fibers }: Worker, entry: LeasedLane) => {
+  entry.isLost = true
+  return Effect.forkDetach(FiberMap.remove(fibers, entry.lane.context), { startImmediately: true })
+}
 
 // Its own statements lock a lane for a moment. Another session may for long, and then the lease expires.
 const lockedPause = "100 millis"
@@ -174,16 +187,16 @@ const renew = Effect.fnUntraced(function* (worker: Worker) {
     for (const entry of entries) {
       const { context } = entry.lane
       if (renewed.has(context)) entry.leasedUntil = startedAt + leaseMs
-      else if (!locked.has(context) && leasedLanes.get(context) === entry) yield* stop(worker, context)
+      else if (!locked.has(context) && leasedLanes.get(context) === entry) yield* stop(worker, entry)
     }
     entries = entries.filter(({ lane }) => locked.has(lane.context))
   }
 })
 
-// A holder that cannot renew stops before another one can begin.
+// A holder that cannot renew stops before another one can begin, and makes no other call.
 const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
   const now = yield* MonotonicTime.now
-  for (const [context, { leasedUntil }] of worker.leasedLanes) if (leasedUntil <= now) yield* stop(worker, context)
+  for (const entry of worker.leasedLanes.values()) if (entry.leasedUntil <= now) yield* stop(worker, entry)
 })
 
 const keepLeases = (worker: Worker) =>
@@ -207,9 +220,9 @@ const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons
   const troubles = process.troubles.current()
   const unknown = process.breaker.isOpen ? process.unavailable() : WaitReasons.itsTurn
   const known = [troubles, [...leasedLanes.keys()], unknown] as const
-  while ((yield* reasons.showUnsent(...known)) === WaitReasons.maxInvoices);
+  while ((yield* reasons.showUnsent(...known)) > 0);
   while ((yield* reasons.showUndecided(troubles)) === WaitReasons.maxInvoices);
-  // The rest has its turn with the next look: what shows no reason goes before.
+  // What is left is replaced after the next look, which begins with the invoices that show no reason.
   for (let times = 0; times < WaitReasons.maxReplacements; times++) {
     if ((yield* reasons.replace(...known)) === 0) break
   }
@@ -326,7 +339,7 @@ const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
   }
   for (const lane of claimed.lanes) {
     const signals = new StepSignals()
-    const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil }
+    const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil, isLost: false }
     leasedLanes.set(lane.context, entry)
     process.troubles.hold(lane)
     yield* FiberMap.run(fibers, lane.context, run(worker, entry))
@@ -335,11 +348,20 @@ const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
   return untilPolled
 })
 
+// What is being sent ends, in the time that the process has for it.
+const endLanes = Effect.fnUntraced(function* ({ fibers, process, stopMs }: Worker) {
+  const ending = yield* Effect.forkDetach(Effect.delay(process.ending.open, stopMs))
+  yield* FiberMap.clear(fibers)
+  yield* Fiber.interrupt(ending)
+})
+
 const runLanes = Effect.fnUntraced(function* (system: NationalSystemShape) {
   const worker = yield* makeWorker(system)
   const renewEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 3))
   yield* Effect.forkScoped(Effect.repeat(keepLeases(worker), renewEvery))
   yield* Effect.forkScoped(Effect.repeat(rescue(worker), Schedule.spaced(Duration.millis(yield* RescueInterval))))
+  // Before the leases are no longer renewed, and after the last claim.
+  yield* Effect.addFinalizer(() => endLanes(worker))
   const { notifier } = worker
   yield* WorkerLoop.run({ kind: "lanes", iterate: (woken) => iterate(worker, woken), notifier })
 })

@@ -6,10 +6,11 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Invoice } from "@govoice/core"
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, Metric, Random } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
+import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { columnsOf } from "../ClaimedInvoice.ts"
 import type { Lease, TroubleOfTaxpayer, TroubleRecord } from "./Troubles.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
@@ -32,8 +33,8 @@ const ofOthers = 45
 /** How many invoices are written at once. */
 export const maxInvoices = 5000
 
-/** How many reasons of one organization are replaced at once, and how often at a time. */
-const maxReplaced = 1000
+/** How many of one organization, and how often others are replaced before the next look. */
+const maxOfOrganization = 1000
 export const maxReplacements = 20
 
 /** How many show at once that their credential is missing: one of each organization. */
@@ -70,6 +71,9 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     unknown: Invoice.Reason
   ]
 
+  // Chance decides between organizations, so that those with many invoices keep no other from its turn.
+  const inAnyOrder = sql`(SELECT * FROM reason ORDER BY random()) AS reason`
+
   /** Writes the reasons of the invoices that a statement finds by the CTE `reason`, which has one of each organization. */
   const write = ([troubles, leased, unknown]: Known, found: Statement.Fragment) => {
     const written = sql`
@@ -97,15 +101,14 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       ), found AS MATERIALIZED (
         ${found}
       ), picked AS MATERIALIZED (
-        SELECT id FROM invoices
-        WHERE id = ANY (ARRAY(SELECT id FROM found)) AND ${waits(sql)}
-        FOR UPDATE SKIP LOCKED
+        SELECT id FROM invoices WHERE id = ANY (ARRAY(SELECT id FROM found)) FOR UPDATE SKIP LOCKED
       )
       UPDATE invoices SET
-        failure         = CASE status WHEN 'queued' THEN found.failure ELSE invoices.failure END,
-        next_attempt_at = CASE status WHEN 'retrying' THEN found.until END
+        failure         = CASE invoices.status WHEN 'queued' THEN found.failure ELSE invoices.failure END,
+        next_attempt_at = CASE invoices.status WHEN 'retrying' THEN found.until END
       FROM found
-      WHERE invoices.id = found.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked)) AND status IN ('queued', 'retrying')
+      WHERE invoices.id = found.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked))
+        AND invoices.status = found.status AND (invoices.status = 'queued' OR next_attempt_at < found.until)
       RETURNING invoices.id
     `
     return Effect.map(written, ({ length }) => length)
@@ -132,11 +135,11 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       return yield* write(
         known,
         sql`
-          SELECT id, failure, until FROM reason CROSS JOIN LATERAL (
-            SELECT id FROM invoices
+          SELECT id, status, failure, until FROM ${inAnyOrder} CROSS JOIN LATERAL (
+            SELECT id, status FROM invoices
             WHERE organization_id = reason.organization_id AND mode = 'live' AND status = 'queued' AND invoices.failure IS NULL
               AND due_at <= ${now} - waited
-            ORDER BY organization_id, due_at, id LIMIT ${maxInvoices}::int
+            ORDER BY organization_id, due_at, id LIMIT ${maxOfOrganization}::int
           ) AS invoice
           LIMIT ${maxInvoices}::int
         `
@@ -144,26 +147,25 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     }),
 
     /**
-     * Replaces some reasons by another that is known, and times of attempts by later ones, and returns how many. Of many organizations
-     * chance decides, so that one with many invoices keeps none from its turn.
+     * Replaces some reasons by another that is known, and times of attempts by later ones, and returns how many.
      */
     replace: Effect.fn("WaitReasons.replace")(function* (...known: Known) {
       const now = yield* statementTime
       const ofOrganization = sql`organization_id = reason.organization_id AND ${waits(sql)} AND invoices.failure IS NOT NULL`
       const withCode = (comparison: "<" | ">") => sql`
-        SELECT id FROM invoices
+        SELECT id, status FROM invoices
         WHERE ${ofOrganization} AND status = 'queued' AND is_known AND NOT is_of_others
           AND invoices.failure->>'code' ${sql.literal(comparison)} reason.failure->>'code'
-        LIMIT ${maxReplaced}::int
+        LIMIT ${maxOfOrganization}::int
       `
       return yield* write(
         known,
         sql`
-          SELECT id, failure, until FROM (SELECT * FROM reason ORDER BY random()) AS reason CROSS JOIN LATERAL (
+          SELECT id, status, failure, until FROM ${inAnyOrder} CROSS JOIN LATERAL (
             (${withCode("<")}) UNION ALL (${withCode(">")}) UNION ALL (
-              SELECT id FROM invoices
+              SELECT id, status FROM invoices
               WHERE ${ofOrganization} AND status = 'retrying' AND reason.until > ${now} AND next_attempt_at < reason.until
-              LIMIT ${maxReplaced}::int
+              LIMIT ${maxOfOrganization}::int
             )
           ) AS invoice
           LIMIT ${maxInvoices}::int
@@ -307,6 +309,9 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
       )}
       SELECT id FROM transitioned
     `
+    for (const { transition } of pending) {
+      yield* Metric.update(EngineMetrics.invoiceTransitions.live(transition.status), 1)
+    }
     if (pending.some(({ transition }) => transition.emits !== null)) {
       yield* notifier.wake("deliveries")
     }

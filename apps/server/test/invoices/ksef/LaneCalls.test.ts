@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { KsefError } from "@govoice/ksef/client"
 import { type Operation, Problem } from "@govoice/ksef/protocol"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
 import * as LaneCalls from "../../../src/invoices/ksef/LaneCalls.ts"
@@ -52,6 +52,29 @@ describe("malformed requests", () => {
       })
     )
   }
+})
+
+describe("a lane whose lease is lost", () => {
+  it.effect("makes no call, also where it waited for its turn and cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const process = makeProcess(1)
+      let isLost = false
+      const windows = new RateLimitWindows({}, { used: {}, blocked: {} })
+      const call = LaneCalls.make(process, { context: "5265877635", windows, isLost: () => isLost })
+      let made = 0
+      const send = call(
+        "send",
+        Effect.sync(() => void (made += 1))
+      )
+      yield* send
+      yield* process.permits.take(1)
+      const waiting = yield* Effect.forkChild(Effect.uninterruptible(send), { startImmediately: true })
+      isLost = true
+      yield* process.permits.release(1)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(waiting)))
+      assert.strictEqual(made, 1)
+    })
+  )
 })
 
 describe("failures in a row", () => {

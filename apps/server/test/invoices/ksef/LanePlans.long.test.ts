@@ -180,7 +180,7 @@ layer(services, { timeout: "300 seconds", excludeTestServices: true })(
           100
         )
         const records = troubles.map(({ context }) => ({ context, code: reason.code, since: now, failures: 1 }))
-        assert.strictEqual((yield* plan("count", 20_000, reasons.count(records))).size, records.length)
+        assert.strictEqual((yield* plan("count", 20_000, reasons.count(records), "invoices")).size, records.length)
         yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, idle: [organizationOf(1)] }, Date.now()))
         if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
         for (const [name, blocks, most] of limits) assert.isAtMost(blocks, most, `${name}\n${report.join("\n")}`)

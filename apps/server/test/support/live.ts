@@ -65,7 +65,7 @@ const gated = (
   return Object.fromEntries(members) as KsefClient
 }
 
-// The calls of the dead are never made, and never answered.
+// The calls of the dead are never made, and what makes them ends.
 const gatedSystem = ({ kill, latencyMs = 0 }: DeploymentOptions) =>
   Layer.effect(
     NationalSystem.NationalSystem,
@@ -74,7 +74,7 @@ const gatedSystem = ({ kill, latencyMs = 0 }: DeploymentOptions) =>
       const client = gated(system.client, (call) =>
         Effect.suspend(() =>
           Effect.delay(
-            Effect.suspend(() => (kill?.isDead === true ? Effect.never : call)),
+            Effect.suspend(() => (kill?.isDead === true ? Effect.interrupt : call)),
             typeof latencyMs === "number" ? latencyMs : latencyMs()
           )
         )

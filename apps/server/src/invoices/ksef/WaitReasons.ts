@@ -71,10 +71,10 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     unknown: Invoice.Reason
   ]
 
-  // Chance decides between organizations, so that those with many invoices keep no other from its turn.
-  const inAnyOrder = sql`(SELECT * FROM reason ORDER BY random()) AS reason`
-
-  /** Writes the reasons of the invoices that a statement finds by the CTE `reason`, which has one of each organization. */
+  /**
+   * Writes the reasons of the invoices that a statement finds by the CTE `reason`, which has one of each organization. It takes them in
+   * random order, so that organizations with many invoices keep no other from its turn.
+   */
   const write = ([troubles, leased, unknown]: Known, found: Statement.Fragment) => {
     const written = sql`
       WITH RECURSIVE trouble AS MATERIALIZED (
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       return yield* write(
         known,
         sql`
-          SELECT id, status, failure, until FROM ${inAnyOrder} CROSS JOIN LATERAL (
+          SELECT id, status, failure, until FROM (SELECT * FROM reason ORDER BY random()) AS reason CROSS JOIN LATERAL (
             SELECT id, status FROM invoices
             WHERE organization_id = reason.organization_id AND mode = 'live' AND status = 'queued' AND invoices.failure IS NULL
               AND due_at <= ${now} - waited
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       return yield* write(
         known,
         sql`
-          SELECT id, status, failure, until FROM ${inAnyOrder} CROSS JOIN LATERAL (
+          SELECT id, status, failure, until FROM (SELECT * FROM reason ORDER BY random()) AS reason CROSS JOIN LATERAL (
             (${withCode("<")}) UNION ALL (${withCode(">")}) UNION ALL (
               SELECT id, status FROM invoices
               WHERE ${ofOrganization} AND status = 'retrying' AND reason.until > ${now} AND next_attempt_at < reason.until

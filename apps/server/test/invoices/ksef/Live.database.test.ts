@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { SubmitInvoice } from "../../../src/invoices/SubmitInvoice.ts"
+import * as EngineMetrics from "../../../src/observability/EngineMetrics.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { liveDatabase as database } from "../../support/TestDatabase.ts"
@@ -23,7 +24,13 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(`li
         for (const id of ids) assert.deepStrictEqual(yield* live.events(id), lifeOfAnInvoice)
         return all
       })
+      const submitted = Effect.map(
+        Metric.value(EngineMetrics.invoiceTransitions.live("submitted")),
+        ({ count }) => count
+      )
+      const before = yield* submitted
       const all = yield* live.withDeployment(ksef, program)
+      assert.strictEqual((yield* submitted) - before, 3)
       assert.deepStrictEqual(
         all.map(({ attempt_count, status }) => ({ attempt_count, status })),
         Array.from({ length: 3 }, () => ({ attempt_count: 1, status: "accepted" }))

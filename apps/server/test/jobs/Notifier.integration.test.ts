@@ -1,10 +1,14 @@
 /** Workers of several processes on one database wake each other by notifications. */
-import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger, Queue, Scope } from "effect"
-import { TestClock } from "effect/testing"
+import { Effect, Exit, Layer, Logger, Scope } from "effect"
+import { once } from "node:events"
+import { connect, createServer } from "node:net"
+import { inject } from "vitest"
+import { freePort } from "../../../../test/support/freePort.ts"
 import { Shared } from "../../src/database/Database.ts"
+import * as PostgresClient from "../../src/database/PostgresClient.ts"
 import * as Notifier from "../../src/jobs/Notifier.ts"
+import * as live from "../support/live.ts"
 import { layerEmbeddedLive, layerPostgresLive } from "../support/TestDatabase.ts"
 
 const start = Effect.gen(function* () {
@@ -43,26 +47,31 @@ layer(layerPostgresLive, { timeout: "120 seconds", excludeTestServices: true })(
   )
 })
 
-it.effect("a process that gets no notifications says so once, and when it gets them again", () =>
+it.live("a process that gets no notifications says so once, and when it gets them again", () =>
   Effect.gen(function* () {
-    const lines: Array<unknown> = []
-    const logger = Logger.make(({ message }) => void lines.push(...[message].flat()))
-    let isGone = true
-    const pg = {
-      listen: () => (isGone ? Effect.fail("gone") : Queue.unbounded()),
-      notify: () => Effect.void
-    } as unknown as PgClient.PgClient
-    const services = Notifier.layer.pipe(
-      Layer.provide(Layer.succeed(PgClient.PgClient, pg)),
-      Layer.provide(Layer.succeed(Shared, true)),
-      Layer.provide(Logger.layer([logger]))
+    const lines: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+    const url = inject("databaseUrl")
+    // Nobody listens there yet.
+    const direct = new URL(url)
+    direct.port = String(yield* Effect.promise(freePort))
+    const client = PostgresClient.layer(
+      { _tag: "Postgres", url, pooler: { directUrl: direct.href } },
+      { applicationName: "test", maxConnections: 1, parameters: {}, decidePlans: false }
     )
-    yield* Layer.build(services)
-    yield* TestClock.adjust("3 seconds")
-    assert.deepStrictEqual(lines, [])
-    yield* TestClock.adjust("20 seconds")
-    isGone = false
-    yield* TestClock.adjust("2 seconds")
+    yield* Layer.build(Notifier.layer.pipe(Layer.provide([client, Layer.succeed(Shared, true), logger])))
+    const has = (count: number) => Effect.sync(() => lines.length >= count)
+    yield* live.poll(has(1), (isThere) => isThere)
+    const proxy = createServer((socket) => {
+      const upstream = connect(Number(new URL(url).port), "127.0.0.1")
+      for (const one of [socket, upstream]) one.on("error", () => {})
+      socket.pipe(upstream).pipe(socket)
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(proxy.listen(Number(direct.port), "127.0.0.1"), "listening")),
+      () => Effect.sync(() => void proxy.close())
+    )
+    yield* live.poll(has(2), (isThere) => isThere)
     assert.deepStrictEqual(lines, [
       "Notifications of other processes unavailable; workers look for work every second",
       "Notifications of other processes available again"

@@ -121,8 +121,7 @@ export const layer = HttpApiBuilder.group(
           }),
 
           qr: Effect.fnUntraced(function* ({ params, query, request }) {
-            const key = yield* DeveloperAuthorization.CurrentApiKey
-            const { mode, organizationId } = key
+            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
             const invoice = yield* invoices
               .find({ organizationId, mode }, params.id)
               .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))

@@ -176,23 +176,20 @@ const toGroup = (organization: LaneOrganization, waiting: ReadonlyArray<WaitingI
 }
 
 /** The calls that the windows of the lane allow now. */
-const capacityOf = (
-  { context: { lane, process }, sendMs }: Sending,
-  rush: LaneRules.Rush | undefined,
-  now: number
-) => ({
-  single: Math.min(
-    lane.windows.capacity("invoiceSend", now, LaneRules.singlyWithin(rush, now)),
-    LaneRules.fitting(LaneRules.singlyWithin(rush, now), sendMs)
-  ),
-  singleAt: lane.windows.earliest("invoiceSend", now),
-  batchAt: Math.max(
-    lane.windows.earliest("batchSession", now),
-    lane.windows.pausedUntil("uploadPart"),
-    process.uploads.waitUntil(lane.context)
-  ),
-  lastBatchAt: lane.windows.lastEnd("batchSession")
-})
+const capacityOf = ({ context, sendMs }: Sending, rush: LaneRules.Rush | undefined, now: number) => {
+  const { lane, process } = context
+  const withinMs = LaneRules.singlyWithin(rush, now)
+  return {
+    single: Math.min(lane.windows.capacity("invoiceSend", now, withinMs), LaneRules.fitting(withinMs, sendMs)),
+    singleAt: lane.windows.earliest("invoiceSend", now),
+    batchAt: Math.max(
+      lane.windows.earliest("batchSession", now),
+      lane.windows.pausedUntil("uploadPart"),
+      process.uploads.waitUntil(lane.context)
+    ),
+    lastBatchAt: lane.windows.lastEnd("batchSession")
+  }
+}
 
 /** Sends documents of a group. Returns the time at which there is something to do next; `Infinity` where all of them were sent. */
 const sendGroup = Effect.fnUntraced(function* (sending: Sending, group: Group) {

@@ -213,8 +213,8 @@ export type Route =
   | { readonly _tag: "wait"; readonly until: number }
 
 /**
- * Chooses the route: one by one where the windows and the speed of KSeF let all that waits go within a minute, else as a batch. A batch that is not
- * full opens a minute after the last one at the earliest. Meanwhile documents go one by one as the windows open.
+ * Chooses the route: one by one where the windows and the speed of KSeF let all that waits go within a minute, else as a batch. A
+ * batch that is not full opens a minute after the last one at the earliest. Meanwhile documents go one by one as the windows open.
  *
  * A batch counts as sent when its session was opened. In the rush before midnight, the openings that are left are shared out over
  * the rest of the day, so that what is dated today is sent today, however late it comes.

@@ -146,9 +146,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       )
     }),
 
-    /**
-     * Replaces some reasons by another that is known, and times of attempts by later ones, and returns how many.
-     */
+    /** Replaces some reasons by another that is known, and times of attempts by later ones, and returns how many. */
     replace: Effect.fn("WaitReasons.replace")(function* (...known: Known) {
       const now = yield* statementTime
       const ofOrganization = sql`organization_id = reason.organization_id AND ${waits(sql)} AND invoices.failure IS NOT NULL`

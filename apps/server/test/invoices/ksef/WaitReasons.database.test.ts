@@ -1,5 +1,7 @@
 /** Which of several processes writes why invoices wait. */
 import { assert, layer } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
+import type { Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Notifier from "../../../src/jobs/Notifier.ts"
@@ -12,6 +14,12 @@ const environmentId = "test"
 const nip = "5265877635"
 const blocked = { code: "gateway_blocked", message: "KSeF blocks the requests of this taxpayer." }
 const unavailable = { code: "gateway_unavailable", message: "KSeF is unavailable." }
+
+/** Submits a live invoice, which no worker sends. */
+const submitOne = (ksef: Simulator, organizationId: Ids.OrganizationId) =>
+  live.withDeployment(ksef, live.submit(organizationId, live.fa3({ number: "1", seller: nip }), "1"), {
+    hasWorker: false
+  })
 
 layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
   `the reasons of waiting invoices (${database.name})`,
@@ -26,9 +34,7 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
               credential_environment = ${environmentId}, credential_state = 'accepted', credential_updated_at = now()
           `
         const ksef = yield* live.simulator()
-        yield* live.withDeployment(ksef, live.submit(organizationId, live.fa3({ number: "1", seller: nip }), "1"), {
-          hasWorker: false
-        })
+        yield* submitOne(ksef, organizationId)
         const hasWaited = (seconds: number) =>
           sql`UPDATE invoices SET failure = NULL, due_at = now() - ${seconds}::int * interval '1 second'`
         const isLeased = (leased: boolean) => sql`
@@ -73,9 +79,7 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
         const sql = yield* SqlClient.SqlClient
         const large = yield* fixtures.organization
         const ksef = yield* live.simulator()
-        yield* live.withDeployment(ksef, live.submit(large, live.fa3({ number: "1", seller: nip }), "1"), {
-          hasWorker: false
-        })
+        yield* submitOne(ksef, large)
         yield* sql`
             UPDATE invoices SET failure = '{"code":"gateway_limit","message":"It waits."}', due_at = now() - interval '1 hour'
           `
@@ -84,9 +88,7 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
             CROSS JOIN LATERAL jsonb_populate_record(invoices, jsonb_build_object('id', 'inv_' || number)) AS copy
           `
         const small = yield* fixtures.organization
-        yield* live.withDeployment(ksef, live.submit(small, live.fa3({ number: "2", seller: nip }), "2"), {
-          hasWorker: false
-        })
+        yield* submitOne(ksef, small)
         yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds' WHERE organization_id = ${small}`
         const reasons = yield* WaitReasons.make(environmentId)
         assert.strictEqual(yield* reasons.showUnsent([], [], WaitReasons.itsTurn), 1)
@@ -109,9 +111,7 @@ layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
         const sql = yield* SqlClient.SqlClient
         const organizationId = yield* fixtures.organization
         const ksef = yield* live.simulator()
-        yield* live.withDeployment(ksef, live.submit(organizationId, live.fa3({ number: "1", seller: nip }), "1"), {
-          hasWorker: false
-        })
+        yield* submitOne(ksef, organizationId)
         const waiting = 2500
         yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds'`
         yield* sql`

@@ -94,11 +94,6 @@ const exceptions: ReadonlyArray<Exception> = [
     reason: "A submission wakes the lane of the taxpayer of the credential: decision 0026."
   },
   {
-    path: "invoices/InvoiceRow.ts",
-    tables: ["national_lanes", "organizations"],
-    reason: "The next attempt of an invoice is not before its lane may send, which is read in the same statement."
-  },
-  {
     path: "maintenance/SealedColumns.ts",
     tables: ["national_logins", "offline_certificates", "organizations", "webhook_endpoints"],
     reason: "The rotation of keys re-encrypts the sealed columns of all tables by the same two statements."

@@ -520,6 +520,7 @@ const open = Effect.fnUntraced(function* ({ source, target }: Databases, move: m
         UPDATE national_lanes SET
           fencing_token = greatest(national_lanes.fencing_token, arrived.fencing_token) + 1,
           limits_at = arrived.limits_at, limits = arrived.limits, used = arrived.used, blocked = arrived.blocked,
+          trouble = arrived.trouble,
           is_leased = leased_until IS NOT NULL, due_at = coalesce(leased_until, now())
         FROM unnest(${column("text", lanes, ({ row }) => row)}) AS source_row
         CROSS JOIN LATERAL json_populate_record(NULL::national_lanes, source_row::json) AS arrived

@@ -2,7 +2,9 @@
  * A row of the `invoices` table, and the record that the API returns of it.
  */
 import type { Ids, Invoice, InvoiceState, Metadata, Mode, SandboxScenario } from "@govoice/core"
+import type { Statement } from "effect/sql"
 import { iso, isoOrNull } from "../database/timestamps.ts"
+import { shownFailure, shownNextAttempt } from "./ksef/waitReason.sql.ts"
 
 /** The columns of the record. */
 export interface InvoiceRow {
@@ -32,23 +34,12 @@ export interface InvoiceRow {
   readonly completed_at: Date | null
 }
 
-// A live invoice is not tried while its taxpayer pauses. A next attempt whose time has come is one no more.
-const nextAttemptAt = `
-  CASE WHEN next_attempt_at IS NOT NULL THEN (
-    SELECT at FROM (
-      SELECT greatest(next_attempt_at, CASE mode WHEN 'live' THEN (
-        SELECT to_timestamp(greatest((blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8) / 1000)
-        FROM organizations JOIN national_lanes ON context = credential_context
-        WHERE organizations.id = invoices.organization_id
-      ) END)
-    ) AS attempt (at)
-    WHERE at > now()
-  ) END AS next_attempt_at`
-
 /** Those columns, for a statement about `invoices`. */
-export const columns = `id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode, official_mode, send_by, corrects, warnings,
-  official_number, rejection, failure, upo_available, attempt_count,
-  ${nextAttemptAt}, created_at, updated_at, submitted_at, completed_at`
+export const columns = (sql: Statement.Constructor, now: Statement.Fragment): Statement.Fragment => sql`
+  id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode, official_mode, send_by, corrects,
+  warnings, official_number, rejection, ${shownFailure(sql, now)} AS failure, upo_available, attempt_count,
+  ${shownNextAttempt(sql, now)} AS next_attempt_at, created_at, updated_at, submitted_at, completed_at
+`
 
 /** Returns the record. Its members always have the same order. */
 export const toApi = (row: InvoiceRow): Invoice.Invoice => ({

@@ -9,6 +9,7 @@ import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
 import * as Replica from "../database/Replica.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
+import { StatementTime } from "../database/StatementTime.ts"
 import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../deliveries/EventOutbox.ts"
@@ -112,7 +113,8 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     const tail = yield* Page.makeTail
     const settledTime = yield* SettledInvoices.makeTime
     const lateRead = yield* Replica.LateRead
-    const recordColumns = sql.literal(columns)
+    const statementTime = (yield* StatementTime)(sql)
+    const recordColumns = Effect.map(statementTime, (now) => columns(sql, now))
 
     const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
       mode === undefined
@@ -120,21 +122,24 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         : sql`invoices.organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}`
 
     // An index lookup for each, also when the statement was planned for a small table.
-    const selectMany = (lookUps: ReadonlyArray<LookUp>) => sql<InvoiceRow & { readonly position: number }>`
+    const selectMany = (lookUps: ReadonlyArray<LookUp>, record: Statement.Fragment) => sql<
+      InvoiceRow & { readonly position: number }
+    >`
       SELECT position::int4, record.* FROM unnest(
         ${column("text", lookUps, ({ scope }) => scope.organizationId)},
         ${column("text", lookUps, ({ scope }) => scope.mode ?? null)},
         ${column("text", lookUps, ({ id }) => id)}
       ) WITH ORDINALITY AS wanted (organization_id, mode, id, position)
       CROSS JOIN LATERAL (
-        SELECT ${recordColumns} FROM invoices
+        SELECT ${record} FROM invoices
         WHERE organization_id = wanted.organization_id AND (wanted.mode IS NULL OR mode = wanted.mode) AND id = wanted.id
         LIMIT 1
       ) record
     `
 
     const findMany = (lookUps: ReadonlyArray<LookUp>) =>
-      Effect.map(selectMany(lookUps), (rows) => {
+      Effect.gen(function* () {
+        const rows = yield* selectMany(lookUps, yield* recordColumns)
         const found = Array<InvoiceRow | undefined>(lookUps.length).fill(undefined)
         for (const row of rows) found[row.position - 1] = row
         return found
@@ -182,12 +187,17 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     const hasOfficialNumber = (officialNumber: string) =>
       sql`AND id = ANY (ARRAY(SELECT id FROM invoices WHERE official_number = ${officialNumber}))`
 
-    const selectPage = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
+    const selectPage = (
+      organizationId: Ids.OrganizationId,
+      filter: InvoiceFilter,
+      page: Page.PageRequest,
+      record: Statement.Fragment
+    ) => {
       const { eventId, metadata, mode, officialNumber, status, submission } = filter
       return sql<InvoiceRow & Measured>`${withinBytes(
         page,
         sql`
-          SELECT ${recordColumns} FROM invoices
+          SELECT ${record} FROM invoices
           WHERE organization_id = ${organizationId} ${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}
             ${saysOfDocument(filter)} ${officialNumber === undefined ? sql`` : hasOfficialNumber(officialNumber)}
             ${eventId === undefined ? sql`` : sql`AND id = (${EventOutbox.selectInvoiceId(sql, organizationId, eventId)})`}
@@ -216,7 +226,12 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     // By `organization_id = …` the planner also takes the order of the primary key, and reads past the invoices of other
     // organizations. A limit whose value it knows makes it sort the whole organization where it expects few invoices; from a
     // subquery, whose value it does not know, it expects a tenth of the rows.
-    const selectExamined = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
+    const selectExamined = (
+      organizationId: Ids.OrganizationId,
+      filter: InvoiceFilter,
+      page: Page.PageRequest,
+      record: Statement.Fragment
+    ) => {
       const { metadata, mode, status } = filter
       const maxExamined = metadata === undefined ? Page.maxExamined : maxParsed
       const [order, last, isUpTo] =
@@ -267,7 +282,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
           sql`
             SELECT last_examined, record.*
             FROM examination
-            LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
+            LEFT JOIN (SELECT ${record} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
           `
         )}
       `
@@ -297,12 +312,13 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       const isOne = eventId !== undefined || submission !== undefined || officialNumber !== undefined
       const run: Replica.LateRead =
         filter.mayBeLate === true && !isOne && filter.isSettled !== true ? lateRead : (statement) => statement
+      const record = yield* recordColumns
       const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
       if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
-        const rows = yield* Effect.orDie(run(selectExamined(organizationId, filter, page)))
+        const rows = yield* Effect.orDie(run(selectExamined(organizationId, filter, page, record)))
         return cutPage(rows) ?? Page.fromExamined(rows, page, toApi)
       }
-      const rows = yield* Effect.orDie(run(selectPage(organizationId, filter, page)))
+      const rows = yield* Effect.orDie(run(selectPage(organizationId, filter, page, record)))
       return cutPage(rows) ?? Page.fromRows(rows, page, toApi)
     })
 

@@ -14,6 +14,8 @@ import * as Notifier from "../../src/jobs/Notifier.ts"
 import * as Stores from "../../src/runtime/Stores.ts"
 import { wakeLane } from "../../src/invoices/ksef/LaneQueue.ts"
 import { realSleep } from "./FastClock.ts"
+import { StatementTime } from "../../src/database/StatementTime.ts"
+import { shownFailure } from "../../src/invoices/ksef/waitReason.sql.ts"
 import * as fixtures from "./fixtures.ts"
 import * as TestSettings from "./TestSettings.ts"
 import { patienceMs } from "../../../../test/support/patienceMs.ts"
@@ -197,13 +199,15 @@ export interface LiveInvoice {
   readonly failure: { readonly code: string; readonly message: string } | null
 }
 
-export const invoices = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql<LiveInvoice>`
-    SELECT id, status, official_number, upo_available, attempt_count, rejection, failure FROM invoices
-    WHERE mode = 'live' ORDER BY id
+/** The live invoices, with the failure that their records show. */
+export const invoices = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* (yield* StatementTime)(sql)
+  return yield* sql<LiveInvoice>`
+    SELECT id, status, official_number, upo_available, attempt_count, rejection, ${shownFailure(sql, now)} AS failure
+    FROM invoices WHERE mode = 'live' ORDER BY id
   `
-)
+})
 
 /** The types of the events of an invoice, in their order. */
 export const events = (id: Ids.InvoiceId) =>

@@ -3,6 +3,8 @@ import { assert } from "@effect/vitest"
 import type { Fault, Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { StatementTime } from "../../src/database/StatementTime.ts"
+import { shownFailure } from "../../src/invoices/ksef/waitReason.sql.ts"
 import * as live from "./live.ts"
 import * as simulated from "./simulated.ts"
 
@@ -110,26 +112,31 @@ export const assertReasons = ({ codes, fault }: FaultCase) =>
         }
         yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 5)
         // Of a submitted invoice, KSeF is deciding, unless it cannot be asked.
-        const waiting = Effect.suspend(() => {
+        const statementTime = (yield* StatementTime)(sql)
+        const rows = Effect.map(
+          statementTime,
+          (time) =>
+            sql`SELECT status, created_at, ${shownFailure(sql, time)}->>'code' AS code FROM invoices WHERE mode = 'live'`
+        )
+        const waiting = Effect.gen(function* () {
           const isUnasked = unaskedSince(ksef) < now() - 60_000
-          return sql<Row>`
-            SELECT status, failure->>'code' AS code FROM invoices
-            WHERE mode = 'live' AND created_at < ${new Date(now() - 60_000)}
+          return yield* sql<Row>`
+            SELECT status, code FROM (${yield* rows}) AS invoice
+            WHERE created_at < ${new Date(now() - 60_000)}
               AND (status IN ('queued', 'submitting', 'retrying') OR ${isUnasked}::boolean AND status = 'submitted')
           `
         })
         const shown = new Set<string>()
         for (let time = 0; time < 3; time++) {
           yield* simulated.passes(simulation, 75_000)
-          const rows = yield* waiting
           assert.deepStrictEqual(
-            rows.filter(({ code }) => code === null),
+            (yield* waiting).filter(({ code }) => code === null),
             [],
             `after ${(time + 1) * 75} s`
           )
           const all = yield* sql<Row>`
-            SELECT status, failure->>'code' AS code FROM invoices
-            WHERE status NOT IN ('accepted', 'rejected', 'failed') AND failure IS NOT NULL
+            SELECT status, code FROM (${yield* rows}) AS invoice
+            WHERE status NOT IN ('accepted', 'rejected', 'failed') AND code IS NOT NULL
           `
           for (const { code } of all) if (code !== null) shown.add(code)
         }

@@ -311,15 +311,6 @@ export const schema: Statements = {
       CREATE INDEX invoices_waiting_idx ON invoices (organization_id, due_at, id)
       WHERE mode = 'live' AND status IN ('queued', 'retrying')
     `,
-    // Those of them that show no reason, and those that show one, by its code: a worker looks for what it has to write.
-    `
-      CREATE INDEX invoices_unexplained_idx ON invoices (organization_id, due_at, id)
-      WHERE mode = 'live' AND status = 'queued' AND failure IS NULL
-    `,
-    `
-      CREATE INDEX invoices_explained_idx ON invoices (organization_id, status, (failure->>'code'))
-      WHERE mode = 'live' AND status IN ('queued', 'retrying') AND failure IS NOT NULL
-    `,
     // Invoices that were issued offline and not sent yet, by their last day.
     `
       CREATE INDEX invoices_send_by_idx ON invoices (send_by)
@@ -551,11 +542,13 @@ export const schema: Statements = {
       CREATE INDEX organizations_credential_context_idx ON organizations (credential_context, id) WHERE credential_context IS NOT NULL
     `,
 
-    // The environment that this database belongs to: one row, written by the first start in live mode.
+    // The environment that this database belongs to: one row, written by the first start in live mode. `outage` is
+    // why invoices wait while KSeF is unavailable, and until when that counts.
     `
       CREATE TABLE national_environment (
         is_only     boolean NOT NULL DEFAULT true,
         environment text NOT NULL,
+        outage      jsonb,
 
         CONSTRAINT national_environment_pkey PRIMARY KEY (is_only),
         CONSTRAINT national_environment_one  CHECK (is_only)
@@ -567,7 +560,7 @@ export const schema: Statements = {
     // of a holder updates the lane under its token.
     //
     // `limits` are the effective ones, `used` the calls of the last hour, `blocked` until when calls are refused: all by the
-    // groups of operations that the national system limits.
+    // groups of operations that the national system limits. `trouble` is why its invoices wait.
     `
       CREATE TABLE national_lanes (
         context       text COLLATE "C" NOT NULL,
@@ -578,6 +571,7 @@ export const schema: Statements = {
         limits        jsonb NOT NULL DEFAULT '{}',
         used          jsonb NOT NULL DEFAULT '{}',
         blocked       jsonb NOT NULL DEFAULT '{}',
+        trouble       jsonb,
 
         CONSTRAINT national_lanes_pkey         PRIMARY KEY (context),
         CONSTRAINT national_lanes_context_form CHECK (context ~ '^[0-9]{10}(-[0-9A-Z+*]+)?$'),

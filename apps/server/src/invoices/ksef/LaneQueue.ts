@@ -12,6 +12,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { RateLimitWindows, toLimits } from "./RateLimitWindows.ts"
+import type { StoredReason } from "./waitReason.sql.ts"
 import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
 /** A leased lane. */
@@ -35,6 +36,8 @@ export interface Release {
   readonly idle?: ReadonlyArray<string>
   /** The credentials that the holder knows. One that was stored meanwhile, to be checked, makes the lane due. */
   readonly credentials?: ReadonlyArray<{ readonly id: string; readonly credential_updated_at: Date }>
+  /** Why its invoices wait. */
+  readonly reason?: StoredReason | undefined
 }
 
 /** Lanes that were claimed, and of those leased before the contexts that have invoices to send, and a credential to check. */
@@ -242,7 +245,11 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
           return { renewed: of(true), locked: of(false) }
         }),
 
-        release: Effect.fn("LaneQueue.release")(function* (lane, { credentials = [], idle = [], nextAt }, clock) {
+        release: Effect.fn("LaneQueue.release")(function* (
+          lane,
+          { credentials = [], idle = [], nextAt, reason },
+          clock
+        ) {
           const now = yield* statementTime
           const isIdle = sql`organizations.id = ANY(${textArray(idle)})`
           const dueAt = Number.isFinite(nextAt) ? new Date(nextAt) : null
@@ -251,6 +258,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
             UPDATE national_lanes SET
               used      = ${PgTypes.jsonb(used)},
               blocked   = ${PgTypes.jsonb(blocked)},
+              trouble   = ${reason === undefined ? null : PgTypes.jsonb(reason)}::jsonb,
               is_leased = false,
               due_at = CASE
                 WHEN EXISTS (${waitsOf(sql`national_lanes.context`, now, isIdle)}) THEN ${now}

@@ -14,6 +14,7 @@ import * as KsefMetrics from "./KsefMetrics.ts"
 import * as LaneCalls from "./LaneCalls.ts"
 import { makeProcess } from "./LaneProcess.ts"
 import { type LaneContext, LookupTiming } from "./LaneContext.ts"
+import * as MissingCredentials from "./MissingCredentials.ts"
 import * as LaneStore from "./LaneStore.ts"
 import * as Logins from "./Logins.ts"
 import { NationalSystem, type NationalSystemShape } from "./NationalSystem.ts"
@@ -22,7 +23,7 @@ import { runLane, StepSignals } from "./runLane.ts"
 import { toLimits } from "./RateLimitWindows.ts"
 import type { TroubleRecord } from "./Troubles.ts"
 import * as WaitReasons from "./WaitReasons.ts"
-import { type Lane, LaneQueue, layerOf as laneQueueOf } from "./LaneQueue.ts"
+import { type Lane, LaneQueue, layerOf as laneQueueOf, type Release } from "./LaneQueue.ts"
 
 const maxLanes = 200
 
@@ -67,7 +68,7 @@ const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
     credentials: yield* GatewayCredentials,
     notifier: yield* Notifier,
     reasons: yield* WaitReasons.make(system.environmentId),
-    showMissing: yield* WaitReasons.makeShowMissing(system.environmentId),
+    showMissing: yield* MissingCredentials.makeShow(system.environmentId),
     tokenStoreOf: yield* Logins.makeTokenStore,
     lookupTiming: yield* LookupTiming,
     process: makeProcess(),
@@ -137,11 +138,13 @@ const readLimits = Effect.fnUntraced(function* ({ queue, store, system }: Worker
 const run = (worker: Worker, entry: LeasedLane) => {
   const { leasedLanes, process, queue } = worker
   const { context, lane, signals } = entry
+  const release = (what: Release, now: number) =>
+    Effect.suspend(() => queue.release(lane, { ...what, reason: process.troubles.reason(lane.context) }, now))
   return Effect.gen(function* () {
     yield* Effect.ignore(readLimits(worker, context))
-    const release = yield* runLane(context, signals)
-    if (release.nextAt === Infinity) process.troubles.resolveAll(lane.context)
-    yield* queue.release(lane, release, yield* Clock.currentTimeMillis)
+    const { nextAt, ...rest } = yield* runLane(context, signals)
+    if (nextAt === Infinity) process.troubles.resolveAll(lane.context)
+    yield* release({ nextAt, ...rest }, yield* Clock.currentTimeMillis)
   }).pipe(
     Effect.catchTag("LaneLost", ({ context }) =>
       Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { context })
@@ -154,7 +157,7 @@ const run = (worker: Worker, entry: LeasedLane) => {
     ),
     // A stop gives the lane back, so that the next holder need not wait for the lease.
     Effect.onInterrupt(() =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(queue.release(lane, { nextAt: now }, now)))
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(release({ nextAt: now }, now)))
     ),
     Effect.ensuring(
       Effect.sync(() => {
@@ -206,25 +209,28 @@ const keepLeases = (worker: Worker) =>
     Effect.andThen(stopExpired(worker))
   )
 
-const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
-  const before = process.troubles.current()
-  const held = yield* reasons.lastHeld(before)
-  for (const { context } of before) {
+const storeReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
+  yield* reasons.store(
+    Array.from(leasedLanes.values(), ({ lane: { context, fencingToken } }) => ({
+      context,
+      fencingToken,
+      reason: process.troubles.reason(context)
+    }))
+  )
+  if (process.breaker.isOpen) yield* reasons.storeOutage(process.unavailable())
+})
+
+// Another process that has claimed a lane since knows better.
+const handOverTroubles = Effect.fnUntraced(function* ({ process, reasons }: Worker) {
+  const leases = process.troubles.leases()
+  const held = yield* reasons.lastHeld(leases)
+  for (const { context } of leases) {
     const record = held.has(context) ? undefined : process.troubles.handOver(context)
     if (record === undefined) continue
     yield* Effect.annotateLogs(Effect.logInfo("Another process has the lane of a taxpayer whose invoices wait"), {
       context,
       code: record.code
     })
-  }
-  const troubles = process.troubles.current()
-  const unknown = process.breaker.isOpen ? process.unavailable() : WaitReasons.itsTurn
-  const known = [troubles, [...leasedLanes.keys()], unknown] as const
-  while ((yield* reasons.showUnsent(...known)) > 0);
-  while ((yield* reasons.showUndecided(troubles)) === WaitReasons.maxInvoices);
-  // What is left is replaced after the next look, which begins with the invoices that show no reason.
-  for (let times = 0; times < WaitReasons.maxReplacements; times++) {
-    if ((yield* reasons.replace(...known)) === 0) break
   }
 })
 
@@ -256,7 +262,7 @@ const rescue = (worker: Worker) =>
       Effect.andThen(worker.queue.rescue, worker.showMissing).pipe(
         OutageLog.tolerate("lanes", "Lanes could not be rescued")
       ),
-      Effect.andThen(showReasons(worker), logTroubles(worker)).pipe(
+      Effect.all([storeReasons(worker), handOverTroubles(worker), logTroubles(worker)], { discard: true }).pipe(
         OutageLog.tolerate("lanes", "The reasons of waiting invoices could not be stored")
       )
     ],

@@ -3,11 +3,13 @@ import type { LiveStatus as Api } from "@govoice/api"
 import type { Ids, Invoice } from "@govoice/core"
 import { Operation } from "@govoice/ksef/protocol"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
+import { StatementTime } from "../../database/StatementTime.ts"
 import { isoOrNull } from "../../database/timestamps.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { GatewayCredentials } from "./GatewayCredentials.ts"
 import type { StoredWindows } from "./RateLimitWindows.ts"
+import { shownFailure } from "./waitReason.sql.ts"
 
 const maxCounted = 1000
 const hourMs = 3_600_000
@@ -53,13 +55,14 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
   LiveStatus,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const statementTime = (yield* StatementTime)(sql)
     const credentials = yield* GatewayCredentials
     const { ksef, liveMode } = yield* Settings
     const environment = ksef.environmentId
 
     // The lane is of the context, which other organizations may submit in. Only a credential that the national system
     // accepted shows it.
-    const select = (id: Ids.OrganizationId) => sql<Row>`
+    const select = (id: Ids.OrganizationId, failure: Statement.Fragment) => sql<Row>`
       WITH login AS (
         SELECT credential_context AS context, credential_state FROM organizations
         WHERE id = ${id} AND credential IS NOT NULL
@@ -68,7 +71,7 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
         SELECT count(*)::int AS waiting, min(created_at) AS waiting_since,
                (array_agg(failure ORDER BY created_at) FILTER (WHERE failure IS NOT NULL))[1] AS waiting_failure
         FROM (
-          SELECT created_at, failure FROM invoices
+          SELECT created_at, ${failure} AS failure FROM invoices
           WHERE organization_id = ${id} AND mode = 'live' AND status IN ('queued', 'retrying')
           ORDER BY due_at LIMIT ${maxCounted}
         ) AS invoice
@@ -76,7 +79,7 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
         SELECT count(*)::int AS undecided, min(sent_at) AS undecided_since,
                (array_agg(failure ORDER BY sent_at) FILTER (WHERE failure IS NOT NULL))[1] AS undecided_failure
         FROM (
-          SELECT sent_at, failure FROM national_submissions JOIN invoices ON invoices.id = invoice_id
+          SELECT sent_at, ${failure} AS failure FROM national_submissions JOIN invoices ON invoices.id = invoice_id
           WHERE context = (SELECT context FROM login) AND national_submissions.due_at IS NOT NULL AND state = 'sent'
             AND invoices.organization_id = ${id}
           LIMIT ${maxCounted}
@@ -92,7 +95,7 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
     return {
       read: Effect.fn("LiveStatus.read")(function* (id) {
         const now = yield* Clock.currentTimeMillis
-        const [row] = yield* Effect.orDie(select(id))
+        const [row] = yield* Effect.orDie(select(id, shownFailure(sql, yield* statementTime)))
         const { lane, undecided, undecided_failure, undecided_since, waiting, waiting_failure, waiting_since } = row!
         return {
           object: "live_status",

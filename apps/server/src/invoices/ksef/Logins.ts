@@ -4,7 +4,6 @@
  * Tokens are sealed in the database, so that the next holder of a lane goes on without a login. One holder at a time logs in
  * for an organization: nothing else has to prevent concurrent refreshes.
  */
-import type { Invoice } from "@govoice/core"
 import type { KsefClient, KsefError } from "@govoice/ksef/client"
 import type { PublicKeys } from "@govoice/ksef/crypto"
 import { type LoginAnswers, LoginStatuses, type Operation } from "@govoice/ksef/protocol"
@@ -15,6 +14,7 @@ import type { GatewayCredentials, StoredCredential } from "./GatewayCredentials.
 import { type Lane, LaneLost, LaneQueue } from "./LaneQueue.ts"
 import { type CallFailed, failureOf, type WaitCode, withDetails } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
+import { credentialRefused } from "./waitReason.sql.ts"
 import * as LaneRules from "./LaneRules.ts"
 import type { Call, PublicKeyCache } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
@@ -414,12 +414,6 @@ const refresh = (state: State, organization: LaneOrganization, tokens: Tokens) =
       refusedRefresh.has(failureOf(error, "refresh")?._tag ?? "") ? logInAnew(state, organization) : Effect.fail(error)
     )
   )
-
-/** Why the invoices of a refused credential wait, and what its owner can do. */
-export const credentialRefused: Invoice.Reason = {
-  code: "gateway_credential_refused",
-  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
-}
 
 /** Until when no login is made with a refused credential. The count of refusals is stored, so that a new holder waits as long. */
 export const refusedUntil = (organization: LaneOrganization): number | undefined => {

@@ -1,5 +1,6 @@
 /** Why the invoices of taxpayers wait, as far as the lanes of this process know. */
 import type { Invoice } from "@govoice/core"
+import type { StoredReason } from "./waitReason.sql.ts"
 
 /** The steps of a lane that invoices wait for. */
 export type WaitingStep = "send" | "verdicts"
@@ -17,9 +18,6 @@ export interface Lease {
   readonly context: string
   readonly fencingToken: number
 }
-
-/** The reason of a taxpayer. */
-export interface TroubleOfTaxpayer extends Trouble, Lease {}
 
 /** The trouble of a taxpayer, for the log: when it began, its first reason, and how many failures there were. */
 export interface TroubleRecord {
@@ -77,12 +75,18 @@ export class Troubles {
     return this.#taxpayers.get(context)?.failures[step] ?? 0
   }
 
-  /** Why taxpayers wait now: to be sent, or else for a verdict. */
-  current(): ReadonlyArray<TroubleOfTaxpayer> {
-    return [...this.#taxpayers].flatMap(([context, { fencingToken, steps }]) => {
-      const trouble = steps.get("send") ?? steps.get("verdicts")
-      return trouble === undefined ? [] : [{ context, fencingToken, ...trouble }]
-    })
+  /** Why the invoices of a taxpayer wait now: to be sent, or else for a verdict. */
+  reason(context: string): StoredReason | undefined {
+    const steps = this.#taxpayers.get(context)?.steps
+    const trouble = steps?.get("send") ?? steps?.get("verdicts")
+    return trouble && { ...trouble.reason, until: trouble.until }
+  }
+
+  /** The last leases of the taxpayers that have trouble. */
+  leases(): ReadonlyArray<Lease> {
+    return [...this.#taxpayers].flatMap(([context, { fencingToken, steps }]) =>
+      steps.size > 0 ? [{ context, fencingToken }] : []
+    )
   }
 
   /** This process has claimed the lane again. */

@@ -150,40 +150,19 @@ layer(services, { timeout: "300 seconds", excludeTestServices: true })(
         const transitions = receipts.rows.map((row) => liveTransitions.receipt(row, Buffer.alloc(5000, "x"), now))
         yield* plan("write of receipts", 100 * 100, store.write(lane!, { submissions, transitions }))
 
-        // Half of the taxpayers wait for a reason of their own, and the others for another.
         const reasons = yield* WaitReasons.make(environmentId)
-        const reason = { code: "gateway_blocked", message: "KSeF blocks the requests of this taxpayer." }
         const troubles = Array.from({ length: lanes / 2 }, (_, index) => ({
           context: nipOf(index * 2 + 1),
           fencingToken: index === 0 ? lane!.fencingToken : 0,
-          reason,
-          until: now + 60_000,
-          isRoutine: false
+          reason: {
+            code: "gateway_blocked",
+            message: "KSeF blocks the requests of this taxpayer.",
+            until: now + 60_000
+          }
         }))
-        const leased = claimed.lanes.map(({ context }) => context)
+        yield* plan("store of reasons", 2000, reasons.store(troubles))
         assert.isAbove((yield* plan("lastHeld", 500, reasons.lastHeld(troubles))).size, lanes / 4)
-        const unsent = reasons.showUnsent(troubles, leased, WaitReasons.itsTurn)
-        assert.strictEqual(yield* plan("showUnsent", 100_000, unsent, "invoices"), WaitReasons.maxInvoices)
-        while ((yield* unsent) > 0);
-        // What shows its reason is not read again.
-        const sql = yield* SqlClient.SqlClient
-        const vacuum = sql`VACUUM ANALYZE invoices`
-        yield* vacuum
-        assert.strictEqual(yield* plan("showUnsent without another reason", 5000, unsent, "invoices"), 0)
-        const others = reasons.replace(
-          troubles.map((trouble) => ({ ...trouble, reason: { ...reason, code: "gateway_unavailable" } })),
-          leased,
-          WaitReasons.itsTurn
-        )
-        assert.isAtMost(yield* plan("replace", 100_000, others, "invoices"), WaitReasons.maxInvoices)
-        while ((yield* others) > 0);
-        yield* vacuum
-        assert.strictEqual(yield* plan("replace without another reason", 5000, others, "invoices"), 0)
-        assert.isAbove(
-          yield* plan("showUndecided", 100_000, reasons.showUndecided(troubles), "national_submissions"),
-          100
-        )
-        const records = troubles.map(({ context }) => ({ context, code: reason.code, since: now, failures: 1 }))
+        const records = troubles.map(({ context }) => ({ context, code: "gateway_blocked", since: now, failures: 1 }))
         assert.strictEqual((yield* plan("count", 20_000, reasons.count(records), "invoices")).size, records.length)
         yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, idle: [organizationOf(1)] }, Date.now()))
         if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))

@@ -134,7 +134,7 @@ describe("a lane whose verdicts had trouble", () => {
       process.troubles.report({ fencingToken: 1, context: "5265877635" }, "verdicts", trouble, 0)
       const polled = Effect.as(TestClock.adjust("2 seconds"), { hasAsked, nextAt: 10 * minute })
       yield* poll([], { process, polled })
-      assert.lengthOf(process.troubles.current(), remains)
+      assert.lengthOf(process.troubles.leases(), remains)
     })
   )
 })

@@ -31,10 +31,8 @@ describe("Troubles", () => {
     troubles.report(lease("2"), "send", trouble("gateway_unavailable"), 5)
     troubles.resolve("2", "send")
     assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
-    assert.deepStrictEqual(
-      troubles.current().map(({ context, reason }) => [context, reason.code]),
-      [["1", "gateway_limit"]]
-    )
+    assert.deepStrictEqual(troubles.reason("1"), { code: "gateway_limit", message: "full", until: 9 })
+    assert.isUndefined(troubles.reason("2"))
   })
 
   it("ends with the lane in another process, without the line of an end", () => {
@@ -43,10 +41,10 @@ describe("Troubles", () => {
     troubles.takeChanges()
     troubles.report(lease("2"), "send", trouble("gateway_unavailable"), 5)
     troubles.hold({ context: "1", fencingToken: 2 })
-    assert.strictEqual(troubles.current()[0]?.fencingToken, 2, "the same process has the lane again")
+    assert.strictEqual(troubles.leases()[0]?.fencingToken, 2, "the same process has the lane again")
     assert.strictEqual(troubles.handOver("1")?.code, "gateway_unavailable")
     assert.isUndefined(troubles.handOver("2"), "nothing of it was logged")
-    assert.deepStrictEqual(troubles.current(), [])
+    assert.deepStrictEqual(troubles.leases(), [])
     assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
   })
 
@@ -56,10 +54,10 @@ describe("Troubles", () => {
     troubles.report(lease("1"), "send", trouble("gateway_blocked", "The login was blocked."), 5)
     troubles.report(lease("1"), "send", trouble("gateway_blocked", "This request was blocked."), 5)
     troubles.report(lease("1"), "send", trouble("gateway_blocked", "KSeF blocks.", true), 6)
-    assert.strictEqual(troubles.current()[0]?.reason.message, "This request was blocked.")
+    assert.strictEqual(troubles.reason("1")?.message, "This request was blocked.")
     troubles.resolve("1", "send")
-    assert.strictEqual(troubles.current()[0]?.reason.code, "gateway_unavailable")
+    assert.strictEqual(troubles.reason("1")?.code, "gateway_unavailable")
     troubles.resolveAll("1")
-    assert.deepStrictEqual(troubles.current(), [])
+    assert.isUndefined(troubles.reason("1"))
   })
 })

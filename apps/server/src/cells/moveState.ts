@@ -154,14 +154,16 @@ export const organizationsOf = (
 /** How the names of publications, subscriptions and slots of moves begin. */
 export const namePrefix = "govoice_move_"
 
-/** Whether rows are being copied from another cell. */
-export const isArriving: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
+/** Whether rows are being copied from another cell, or to one. */
+export const isCopying: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) =>
     Effect.map(
       sql`
         SELECT 1 FROM pg_subscription
         WHERE starts_with(subname, ${namePrefix}) AND ${sql.literal(ofThisDatabase)}
+        UNION ALL
+        SELECT 1 FROM cell_moves WHERE step <> 'moved'
       `,
       (rows) => rows.length > 0
     )

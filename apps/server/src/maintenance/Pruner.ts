@@ -67,9 +67,10 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const { eventRetentionDays } = yield* Settings
 
     // Tables that are locked, by a dump or by another worker that does the same, are left for the next time: `/readyz` and `doctor` say
-    // when a week is missing. While an organization moves here, what belongs to a delivery that is not finished may not have arrived.
-    const dropWeeks = Effect.flatMap(moveState.isArriving, (isArriving) =>
-      isArriving ? Effect.succeed(0) : Partitions.dropOlder(eventRetentionDays * dayMs)
+    // when a week is missing. While an organization moves here, what belongs to a delivery that is not finished may not have arrived; while
+    // one moves away, the target would get what is kept of a week twice.
+    const dropWeeks = Effect.flatMap(moveState.isCopying, (isCopying) =>
+      isCopying ? Effect.succeed(0) : Partitions.dropOlder(eventRetentionDays * dayMs)
     )
     const unlessLocked = <A, B>(change: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>, otherwise: B) =>
       change.pipe(

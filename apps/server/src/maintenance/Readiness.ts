@@ -6,6 +6,7 @@ import { HotStatements } from "../database/HotStatements.ts"
 import * as Migrations from "../database/Migrations.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
+import * as NationalSystem from "../invoices/ksef/NationalSystem.ts"
 import * as WorkerProgress from "../jobs/WorkerProgress.ts"
 import * as Partitions from "../database/Partitions.ts"
 import * as KeyCheck from "./KeyCheck.ts"
@@ -19,6 +20,8 @@ const findProblem = Effect.gen(function* () {
   const unstorable = yield* Partitions.problem(0)
   if (unstorable !== undefined) return unstorable
   yield* (yield* HotStatements).check
+  const ofAnotherEnvironment = yield* NationalSystem.problem
+  if (ofAnotherEnvironment !== undefined) return ofAnotherEnvironment
   const problem = yield* OutageLog.problem
   if (problem !== undefined) return problem
   return KeyCheck.describe(yield* KeyCheck.check)

@@ -2,8 +2,9 @@
  * Looks a name up once for all that wait for it: Postgres, Redis, mail, KSeF, the collector of traces, and other
  * cells.
  *
- * A process has two threads for lookups of the system (`getaddrinfo`). One that hangs, because the servers of a name are silent, has one
- * of them for many seconds: those who try again would take the other one, too, and with it the lookups of all other names.
+ * Half of the threads of libuv may look names up in the system (`getaddrinfo`). A lookup that hangs, because the servers of a name are
+ * silent, has one of them for many seconds: those who try again would take the others, too, and with them the lookups of all
+ * other names. A process asks for some names; there is a thread for each.
  */
 import dns from "node:dns"
 
@@ -31,8 +32,11 @@ const share = (lookup: Lookup): Lookup => {
   }
 }
 
-/** Lets all sockets of this process look names up like this. */
+const threads = "16"
+
+/** Lets all sockets of this process look names up like this. Call it before anything uses the threads, whose number is fixed by then. */
 export const install = (): void => {
+  process.env["UV_THREADPOOL_SIZE"] ??= threads
   const shared = share(dns.lookup as Lookup)
   // The type of Node also has a form for `util.promisify`, which no socket uses.
   dns.lookup = ((hostname: string, options: Options | Callback, callback: Callback) =>

@@ -65,7 +65,14 @@ layer(retention, { timeout: "120 seconds" })(`Pruner (${database.name})`, (it) =
       assert.deepInclude(yield* prune, { weeks: 0, idempotencyRecords: 0 })
       assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [28, 28])
       yield* TestClock.setTime(start + week + 3 * day)
+      yield* sql`
+        INSERT INTO cell_moves (bucket, lead, started_at, step, target, contexts, held)
+        VALUES ('01', '01', now(), 'copying', 'b', '{}', '{}')
+      `
+      assert.deepInclude(yield* prune, { weeks: 0 }, "an organization is being copied to another cell")
+      yield* sql`UPDATE cell_moves SET step = 'moved'`
       assert.deepInclude(yield* prune, { weeks: 1, idempotencyRecords: 0 })
+      yield* sql`DELETE FROM cell_moves`
       assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [3, 3])
       assert.strictEqual(yield* count("invoices"), 3)
     })

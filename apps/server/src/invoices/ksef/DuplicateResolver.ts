@@ -157,7 +157,6 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     }
   }
 
-  if (earlier.length === 0 && !isUnanswered) return StatusRules.rejected(row, 440, duplicate, now)
   // Windows of limits can take longer than a day for the duplicates of a large batch. Until each was looked up, none fails.
   if (isUnanswered || now - row.handed_over_at.getTime() < unreadableMs) return StatusRules.postponed(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`

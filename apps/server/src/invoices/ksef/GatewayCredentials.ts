@@ -255,7 +255,11 @@ const makeStatements = (
       FROM organizations WHERE account_id = ${accountId} AND id = ${id}
     `,
 
-    selectPresent: (id: Ids.OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} AND ${present}`,
+    // Nothing is submitted while the database is of another environment: it would reach that one.
+    selectUsable: (id: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations
+      WHERE id = ${id} AND ${present} AND credential_environment = (SELECT environment FROM national_environment)
+    `,
 
     selectSealed: (id: Ids.OrganizationId) => sql<SealedRow>`
       SELECT credential, credential_context, credential_environment, credential_updated_at
@@ -355,7 +359,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       }),
 
       isLiveModeAvailable: Effect.fn("GatewayCredentials.isLiveModeAvailable")(function* (id) {
-        return national !== undefined && (yield* Effect.orDie(statements.selectPresent(id))).length > 0
+        return national !== undefined && (yield* Effect.orDie(statements.selectUsable(id))).length > 0
       }),
 
       read: Effect.fn("GatewayCredentials.read")(function* (id) {

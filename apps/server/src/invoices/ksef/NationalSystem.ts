@@ -79,6 +79,22 @@ const adoptCredentials = (environmentId: string) =>
     `
   })
 
+/**
+ * Returns why a process with this national system may do no live work: another deployment has begun to use the database for
+ * another environment, while nothing was unfinished. Without a national system there is no reason.
+ */
+export const problem: Effect.Effect<string | undefined, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(
+  function* () {
+    const system = yield* NationalSystem
+    if (system === undefined) return undefined
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly environment: string }>`SELECT environment FROM national_environment`
+    return row === undefined || row.environment === system.environmentId
+      ? undefined
+      : `The database is of the KSeF environment ${row.environment} by now, and this process is of ${system.environmentId}. Stop the processes of one of them.`
+  }
+)
+
 // One statement locks the row of the environment, so that two processes cannot remember different ones.
 const rememberEnvironment = (environmentId: string) =>
   Effect.gen(function* () {

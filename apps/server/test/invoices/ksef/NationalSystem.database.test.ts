@@ -5,21 +5,31 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { wakeLane } from "../../../src/invoices/ksef/LaneQueue.ts"
 import * as NationalSystem from "../../../src/invoices/ksef/NationalSystem.ts"
+import * as KeyRing from "../../../src/crypto/KeyRing.ts"
+import * as GatewayCredentials from "../../../src/invoices/ksef/GatewayCredentials.ts"
+import * as TestSettings from "../../support/TestSettings.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import { database } from "../../support/TestDatabase.ts"
+
+const layerOf = (environment: "test" | "prod") =>
+  Layer.fresh(
+    NationalSystem.layerOf({
+      environment: Environment.environments[environment],
+      environmentId: environment,
+      proxy: undefined
+    })
+  )
+
+// What credentials need beside the database.
+const services = Layer.merge(
+  Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
+  TestSettings.layer({ ksef: { ...TestSettings.settings().ksef, environmentId: "test" } })
+)
 
 const start = (environment: "test" | "prod") =>
   Effect.scoped(
     Effect.flatMap(NationalSystem.NationalSystem, (system) => Effect.succeed(system?.environmentId)).pipe(
-      Effect.provide(
-        Layer.fresh(
-          NationalSystem.layerOf({
-            environment: Environment.environments[environment],
-            environmentId: environment,
-            proxy: undefined
-          })
-        )
-      )
+      Effect.provide(layerOf(environment))
     )
   )
 
@@ -42,6 +52,29 @@ layer(database.layer, { timeout: "120 seconds" })(`NationalSystem (${database.na
       assert.strictEqual(yield* start("test"), "test")
       assert.strictEqual(yield* start("prod"), "prod")
       assert.strictEqual(yield* start("prod"), "prod")
+    })
+  )
+
+  it.effect("tells a process of the environment before, which accepts nothing more", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const sql = yield* SqlClient.SqlClient
+      const organizationId = yield* fixtures.organization
+      yield* sql`
+        UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = '5265877635',
+          credential_environment = 'test', credential_state = 'accepted', credential_updated_at = now()
+      `
+      const [problem, isAvailable] = yield* Effect.gen(function* () {
+        const { isLiveModeAvailable } = yield* GatewayCredentials.GatewayCredentials
+        assert.isUndefined(yield* NationalSystem.problem)
+        assert.isTrue(yield* isLiveModeAvailable(organizationId))
+        yield* start("prod")
+        return [yield* NationalSystem.problem, yield* isLiveModeAvailable(organizationId)]
+      }).pipe(
+        Effect.provide(GatewayCredentials.layer.pipe(Layer.provideMerge(layerOf("test")), Layer.provide(services)))
+      )
+      assert.include(problem, "of the KSeF environment prod by now, and this process is of test")
+      assert.isFalse(isAvailable)
     })
   )
 

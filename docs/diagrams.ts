@@ -63,7 +63,7 @@ const retrySchedule = table(
 const says: { readonly [T in InvoiceState.Trigger]: string } = {
   claim: "a worker takes it up",
   retry: "the gateway fails for a while",
-  submit: "the gateway takes it",
+  submit: "the gateway receives it",
   accept: "the gateway accepts it",
   reject: "the gateway rejects it",
   receipt: "the receipt (UPO) is stored",

@@ -24,7 +24,7 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
   },
   duplicate_invoice: {
     means: "KSeF has accepted an invoice with this seller, kind and number before. The message has its KSeF number.",
-    remedy: "Nothing, if that is the same invoice. Otherwise, give this one a number of its own, and submit it again."
+    remedy: "Nothing, if that is the same invoice. Otherwise, give this one its own number, and submit it again."
   },
   seller_not_permitted: {
     means: "The context of the credential is of another taxpayer, who has no permission of the seller.",
@@ -58,7 +58,7 @@ export const failures = {
     remedy: "Ask the help desk of KSeF why. The invoice is sent when the block ends."
   },
   gateway_limit: {
-    means: "The limits of KSeF for this taxpayer leave no room, or earlier invoices of the taxpayer are sent first.",
+    means: "KSeF's limits for this taxpayer are used up for now, or earlier invoices of the taxpayer are sent first.",
     remedy: "Nothing. The invoice is sent as the limits allow."
   },
   gateway_protocol_error: {
@@ -79,7 +79,7 @@ export const failures = {
   },
   national_system_error: {
     means:
-      "KSeF received the invoice and ended with an error of its own. It is sent again; it fails after six times, or if it could not be sent again for a week.",
+      "KSeF received the invoice and ended with an internal error. It is sent again; it fails after six times, or if it could not be sent again for a week.",
     remedy:
       "Wait until the invoice `failed`, then submit it again later. If KSeF accepted one of the earlier ones after all, the answer names its number."
   },
@@ -131,7 +131,7 @@ const refusals: Readonly<Record<LoginStatuses.CredentialCode, Line>> = {
     remedy: "Contact the help desk of KSeF. The login is tried again every six hours."
   },
   token_login_refused: {
-    means: "KSeF no longer takes logins by token, or not from this taxpayer.",
+    means: "KSeF no longer accepts logins by token, or not from this taxpayer.",
     remedy: "Request a certificate of the type Authentication in KSeF, and store it."
   }
 }
@@ -147,7 +147,7 @@ const invoiceActions: Readonly<Record<InvoiceStatuses.InvoiceAction, string>> = 
   accept: "the invoice is `accepted`",
   reject: "the invoice is `rejected`",
   resend: "sends the same document again after 1 min, 5 min, 30 min, 2 h and 8 h",
-  "send-in-batch": "sends it in a batch once, if it went alone; then the invoice is `rejected`",
+  "send-in-batch": "sends it in a batch once, if it was not in one; then the invoice is `rejected`",
   "resolve-duplicate": "finds out whether the original is an earlier submission of the same invoice",
   park: "keeps asking; an operator decides"
 }
@@ -164,12 +164,7 @@ export const blocks: Readonly<Record<string, string>> = {
     Object.entries(InvoiceStatuses.invoiceStatuses)
       .map(([status, { action, meaning, shown }]) => [status, meaning, invoiceActions[action], codes(shown)])
       .concat([
-        [
-          "200 without a number of its own, any other",
-          "not documented",
-          invoiceActions.park,
-          codes(["unknown_verdict"])
-        ]
+        ["200 without a KSeF number, any other", "not documented", invoiceActions.park, codes(["unknown_verdict"])]
       ])
   )
 }

@@ -41,7 +41,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     title: "A NIP with prefix or hyphens",
     from: "<NIP>5260250274</NIP>",
     to: "<NIP>PL 526-025-02-74</NIP>",
-    cure: "Send the ten digits alone. The country code of a foreign number goes into `KodUE`."
+    cure: "Send only the ten digits. The country code of a foreign number goes into `KodUE`."
   },
   {
     title: "A percent sign in the tax rate",
@@ -56,7 +56,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     cure: "Leave an optional element out when it has no value."
   },
   {
-    title: "A value that is no code",
+    title: "A value that is not a code",
     from: "<RodzajFaktury>VAT</RodzajFaktury>",
     to: "<RodzajFaktury>FAKTURA</RodzajFaktury>",
     cure: "Use one of the values that the message lists."

@@ -26,8 +26,8 @@ export const page = (): string =>
     "without the values and exits with 1. Times are in milliseconds, lists are separated by commas, and an empty value is a fault.",
     "A variable that begins with `GOVOICE_` and is not listed here causes a warning: it is most likely a typing mistake.",
     "",
-    "A setting that is marked as secret is never printed, and can be in a file: `<setting>_FILE` names it, in place of the setting, such as",
-    "`DATABASE_URL_FILE=/run/secrets/database_url`. The newline at its end is not part of the secret. Both variables at once are a fault.",
+    "A setting that is marked as secret is never printed. To keep it in a file, set `<setting>_FILE` to the path instead, such as",
+    "`DATABASE_URL_FILE=/run/secrets/database_url`. The newline at its end is not part of the secret. Setting both is a fault.",
     "",
     "This page is generated from `apps/server/src/settings/definitions.ts` by `docs/settings.ts`.",
     ...Object.entries(groups).flatMap(([group, settings]) => [

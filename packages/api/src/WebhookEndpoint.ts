@@ -27,10 +27,10 @@ const fields = {
   }),
   modes: Schema.Array(Mode.Mode).annotate({ description: "The modes whose events it receives." }),
   headers: Schema.Array(Schema.String).annotate({
-    description: "The names of the headers of its own that requests carry. No response contains their values."
+    description: "The names of the endpoint's own headers, which requests carry. No response contains their values."
   }),
   max_in_flight: Schema.NullOr(Schema.Int).annotate({
-    description: "How many requests may be under way to it at once. Null for the limit of the organization alone."
+    description: "How many requests may be under way to it at once. Null to use the organization's limit."
   }),
   next_secret_at: Schema.NullOr(Timestamp.Timestamp).annotate({
     description: "The time from which a new signing secret signs. Null unless a rotation is pending."

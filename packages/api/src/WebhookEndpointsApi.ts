@@ -44,7 +44,7 @@ const headers = Schema.optionalKey(Fields.headers)
 const maxInFlight = Schema.optionalKey(
   Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))).annotate({
     description:
-      "How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone."
+      "How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, uses that limit."
   })
 )
 

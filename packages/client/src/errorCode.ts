@@ -33,8 +33,8 @@ export type ErrorType =
  * - `invalid_invoice_xml` (422): invoice_xml is missing, is not well-formed XML, exceeds a limit, or fails a document check.
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
  * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available, unless the invoice is rejected or failed.
- * - `verification_not_available` (404): This invoice has no such QR code. See verification of the invoice.
- * - `pdf_not_available` (404): No PDF is made of this invoice. Download its document instead.
+ * - `verification_not_available` (404): This invoice has no such QR code. See its `verification`.
+ * - `pdf_not_available` (404): This invoice has no PDF. Download its document instead.
  * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.
  * - `api_disabled` (503): The API is disabled for this deployment. Try again later.
  * - `invalid_metadata` (422): metadata must be an object whose values are strings.
@@ -60,10 +60,10 @@ export type ErrorType =
  * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account. Check the id (we_…) and the account of the login.
  * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint. Check the id (wd_…) and the endpoint.
  * - `unsafe_webhook_url` (422): The webhook URL is not allowed. Use a public https URL.
- * - `malformed_request` (400): The request is not valid HTTP, or its headers arrived too slowly. Use an HTTP library, and check the proxy between.
+ * - `malformed_request` (400): The request is not valid HTTP, or its headers arrived too slowly. Use an HTTP library, and check any proxy in between.
  * - `headers_too_large` (431): The request headers are too large. Remove those that are not needed.
  * - `cross_site_request` (403): The request came from another site. Send it from the console's own origin.
- * - `limit_reached` (409): Limit reached. Use or delete what exists.
+ * - `limit_reached` (409): The maximum is reached. Delete one you no longer need.
  * - `wrong_cell` (421): The request reached a cell that does not serve this organization. Send it again.
  * - `internal_error` (500): Internal server error. Quote the request id when you report it.
  * - `service_unavailable` (503): The service is temporarily unavailable. Try again later.

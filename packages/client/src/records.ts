@@ -212,7 +212,7 @@ export interface Invoice {
   readonly sendBy: string | null
   /** The rejected invoice, issued offline, that this one corrects technically. Null for others. */
   readonly corrects: string | null
-  /** What the national system takes, and the seller should look at, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked. */
+  /** What the national system accepts but the seller should check, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked. */
   readonly warnings: ReadonlyArray<{
     /** What it is about, such as `total_differs`; `system_warning` where the national system sent it. */
     readonly code: string
@@ -390,9 +390,9 @@ export interface WebhookEndpoint {
   readonly standardWebhooks: boolean
   /** The modes whose events it receives. */
   readonly modes: ReadonlyArray<Mode>
-  /** The names of the headers of its own that requests carry. No response contains their values. */
+  /** The names of the endpoint's own headers, which requests carry. No response contains their values. */
   readonly headers: ReadonlyArray<string>
-  /** How many requests may be under way to it at once. Null for the limit of the organization alone. */
+  /** How many requests may be under way to it at once. Null to use the organization's limit. */
   readonly maxInFlight: number | null
   /** The time from which a new signing secret signs. Null unless a rotation is pending. */
   readonly nextSecretAt: string | null
@@ -772,7 +772,7 @@ export interface WebhookEndpointRequest {
   /** The modes whose events the endpoint receives. Defaults to both for a new endpoint. */
   readonly modes?: ReadonlyArray<Known<Mode>> | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone. */
+  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, uses that limit. */
   readonly maxInFlight?: number | null | undefined
 }
 
@@ -796,7 +796,7 @@ export interface WebhookEndpointChange {
   /** The modes whose events the endpoint receives. Defaults to both for a new endpoint. */
   readonly modes?: ReadonlyArray<Known<Mode>> | undefined
   readonly headers?: { readonly [name: string]: string } | undefined
-  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone. */
+  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, uses that limit. */
   readonly maxInFlight?: number | null | undefined
 }
 

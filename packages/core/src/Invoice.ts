@@ -169,7 +169,7 @@ export const Invoice = Schema.Struct({
   }),
   warnings: Schema.Array(Warning).annotate({
     description:
-      "What the national system takes, and the seller should look at, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked."
+      "What the national system accepts but the seller should check, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked."
   }),
   official_number: Schema.NullOr(Schema.String).annotate({
     description: "The number that the national system assigned. Null until the invoice is accepted."

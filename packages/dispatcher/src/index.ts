@@ -1,5 +1,5 @@
 /**
- * Sends one HTTP request to a URL that a stranger chose, to public addresses alone.
+ * Sends an HTTP request to a URL chosen by a stranger, and only to public addresses.
  *
  * @module
  */

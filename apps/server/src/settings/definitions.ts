@@ -142,7 +142,7 @@ export const groups = {
       { secret: true }
     ),
     GOVOICE_EVENT_RETENTION_DAYS: define(
-      "Days that events and their deliveries are kept at least. Whole weeks are removed, but for deliveries that are not finished.",
+      "Minimum number of days that events and their deliveries are kept. Whole weeks are removed, except unfinished deliveries.",
       Parsers.integer(1, 36_500),
       90
     )
@@ -212,7 +212,7 @@ export const groups = {
       "none"
     ),
     GOVOICE_KSEF_URL: optional(
-      "Base URL of another KSeF, such as a simulator. Ends in `/v2`; HTTPS, or HTTP on a loopback address. Excludes `GOVOICE_KSEF_ENVIRONMENT`.",
+      "Base URL of another KSeF, such as a simulator. Ends in `/v2`; HTTPS, or HTTP on a loopback address. Replaces `GOVOICE_KSEF_ENVIRONMENT`: set one of the two.",
       Parsers.ksefUrl,
       "none"
     ),
@@ -223,7 +223,7 @@ export const groups = {
       { secret: true }
     ),
     GOVOICE_DOCUMENT_CHECKS: define(
-      "What documents of live keys are checked for at submission: `schema` for form, national rules and XML schema, `well-formed` for well-formed XML alone.",
+      "What documents of live keys are checked for at submission: `schema` for form, national rules and XML schema, `well-formed` only for well-formed XML.",
       Parsers.oneOf("schema", "well-formed"),
       "schema"
     )
@@ -260,7 +260,7 @@ export const groups = {
       { defaultText: Backoff.defaultSchedule.join(",") }
     ),
     GOVOICE_DISABLE_ENDPOINTS_AFTER_DAYS: define(
-      "Days after which an endpoint is switched off that has only failed. 0 switches none off.",
+      "Days of nothing but failures after which an endpoint is switched off. 0: never.",
       Parsers.integer(0, 365),
       5
     ),

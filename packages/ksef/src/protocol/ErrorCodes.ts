@@ -103,7 +103,7 @@ export const errorCodes: ReadonlyArray<Row> = [
     action: "refuse",
     refusal: "credential_of_another_context"
   },
-  { code: 21155, meaning: "the session has as many invoices as it may", at: ["send"], action: "new-session" },
+  { code: 21155, meaning: "the session has the maximum number of invoices", at: ["send"], action: "new-session" },
   { code: 21157, meaning: "wrong size of a part", at: ["openBatch", "closeBatch"], action: "defect" },
   { code: 21161, meaning: "too many parts", at: ["openBatch"], action: "defect" },
   { code: 21164, meaning: "no such invoice", at: ["invoice"], action: "not-readable" },

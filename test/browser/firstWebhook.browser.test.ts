@@ -136,7 +136,7 @@ describe.skipIf(isMissing)("the checklist", () => {
     await person.press("Close", page.getByRole("dialog"))
     await page.getByText("Your first webhook was delivered").first().waitFor()
     await main.getByRole("heading", { name: "Getting started" }).waitFor({ state: "detached" })
-    await main.getByText("Everything is arriving.").waitFor()
+    await main.getByText("Everything is being delivered.").waitFor()
     // Sooner than counts are asked for elsewhere.
     const accepted = main.locator("dl > div").filter({ hasText: "Accepted, 24 hours" })
     await accepted.getByText("1", { exact: true }).waitFor({ timeout: 40_000 })

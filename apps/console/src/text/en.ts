@@ -87,21 +87,21 @@ export const en = {
       submitted: "KSeF has received the invoice and has not decided yet.",
       accepted: "KSeF has accepted the invoice and given it a number. The receipt (UPO) may follow.",
       rejected: "KSeF has rejected the invoice.",
-      failed: "KSeF made no decision on the invoice, and it will not be tried again."
+      failed: "KSeF did not decide, and Govoice will not send the invoice again."
     } as Readonly<Record<string, string>>,
     /** Of a test invoice, where KSeF has no part. */
     testInvoice: {
       submitted: "The sandbox has received the invoice and has not decided yet.",
       accepted: "The sandbox has accepted the invoice and given it a number. The receipt (UPO) may follow.",
       rejected: "The sandbox has rejected the invoice.",
-      failed: "The sandbox made no decision on the invoice, and it will not be tried again."
+      failed: "The sandbox did not decide, and Govoice will not send the invoice again."
     } as Readonly<Record<string, string>>,
     delivery: {
       pending: "Waiting for its first attempt.",
       delivering: "Being sent.",
       succeeded: "The receiver answered with a 2xx status.",
       retrying: "The last attempt failed. Govoice will try again automatically.",
-      failed: "It will not be tried again.",
+      failed: "Govoice will not try again.",
       endpoint_disabled: "The endpoint was off or deleted when the event was to be sent."
     } as Readonly<Record<string, string>>
   },
@@ -119,7 +119,7 @@ export const en = {
     signup_disabled: "Sign-up is closed on this deployment. Ask its operator for an account.",
     invalid_refresh_token: "Your session has ended. Log in again.",
     cross_site_request: "The request came from another site. Open the console again.",
-    limit_reached: "This deployment allows no more of these. Remove one first.",
+    limit_reached: "The maximum is reached. Remove one you no longer need.",
     unsafe_webhook_url: "Webhooks are not sent to this address. Enter a public https address.",
     live_mode_unavailable: "Live mode is not available. The page “Live mode” shows what is missing.",
     invoice_not_found: "There is no such invoice in this organization.",
@@ -321,7 +321,7 @@ export const en = {
   },
 
   secret: {
-    once: "The secret is shown only this once. Store it now.",
+    once: "This secret is shown only once. Store it now.",
     copy: "Copy",
     copyExport: (variable: string) => `Copy as export ${variable}=…`,
     stored: "I have stored it",
@@ -385,7 +385,7 @@ export const en = {
     },
     maxInFlight: "Concurrent requests",
     maxInFlightHint:
-      "The most requests that the receiver gets at the same time. Leave empty to use the limit of the organization.",
+      "Maximum number of requests sent at the same time. Leave empty to use the limit of the organization.",
     headers: "Headers",
     headersMeaning:
       "Sent with every webhook, for example for a gateway in front of the receiver that requires a key. Values are never shown.",
@@ -496,7 +496,7 @@ export const en = {
     inDay: (count: string) => `${count} in 24 hours`,
     now: (count: string) => `${count} now`,
     dropped: (names: ReadonlyArray<string>) =>
-      `This address has ${names.length === 1 ? "a value" : "values"} that cannot be read (${names.join(", ").slice(0, 120)}). It was left out.`
+      `This address has ${names.length === 1 ? "a value" : "values"} that cannot be read (${names.join(", ").slice(0, 120)}). ${names.length === 1 ? "It was" : "They were"} left out.`
   },
   filters: {
     label: "Filters",
@@ -677,7 +677,7 @@ export const en = {
     code: "Code",
     position: "Position",
     positionOf: (line: number, column: number) => `line ${line}, column ${column}`,
-    warningsMeaning: "KSeF does not refuse the invoice for this, but look at it:",
+    warningsMeaning: "KSeF will not reject the invoice for this, but check it:",
     deliveries: "Deliveries of this invoice",
     noDeliveries: "No endpoint received an event of this invoice.",
     verification: "Verification (KOD I)",
@@ -715,9 +715,9 @@ export const en = {
     waiting: "Live invoices without a decision",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",
-    showWaiting: "Show the invoices",
-    waitingQueued: "that are queued",
-    waitingRetrying: "that are to be sent again",
+    showWaiting: "Show invoices:",
+    waitingQueued: "queued",
+    waitingRetrying: "waiting to be resent",
     undecided: "At KSeF, not yet decided",
     oldest: "oldest",
     limits: "Limits of KSeF, last hour",
@@ -726,7 +726,7 @@ export const en = {
     used: "Used",
     perHour: "Allowed per hour",
     unlimited: "unlimited",
-    blocked: "Accepted again"
+    blocked: "Blocked until"
   },
   offlineCertificate: {
     title: "Certificate for issuing offline",
@@ -756,7 +756,7 @@ export const en = {
     faults: {
       incomplete: "This file has no certificate with its private key. Choose another one.",
       "old-encryption":
-        "This file is encrypted in a way that browsers do not read. Convert it: openssl pkcs12 -legacy -in old.p12 -out new.pem. Then choose new.pem.",
+        "This file is encrypted in a way that browsers cannot read. Convert it: openssl pkcs12 -legacy -in old.p12 -out new.pem. Then choose new.pem.",
       unreadable: "This file is neither PEM nor PKCS#12. Choose another one.",
       "wrong-password": "The password of this file is wrong."
     }
@@ -781,7 +781,7 @@ export const en = {
       Nip: "The taxpayer whose invoices are submitted: ten digits.",
       InternalId: "A unit of the taxpayer: NIP, hyphen and five digits, as 5265877635-12346.",
       NipVatUe:
-        "For self-billing by a buyer from another EU country: NIP of the seller, hyphen and VAT number of the buyer, as 5265877635-DE123456789. KSeF takes the very certificate that was granted permissions."
+        "For self-billing by a buyer from another EU country: NIP of the seller, hyphen and VAT number of the buyer, as 5265877635-DE123456789. Use the certificate that was granted the permissions; KSeF accepts no other."
     },
     contextFaults: {
       Nip: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
@@ -809,7 +809,7 @@ export const en = {
   },
 
   overview: {
-    well: "Everything is arriving.",
+    well: "Everything is being delivered.",
     notWell: "Something needs your attention.",
     accepted: "Accepted, 24 hours",
     inProgress: "In progress",
@@ -832,7 +832,7 @@ export const en = {
     keys: (test: number, live: number) =>
       `${plural(test, "test key", "test keys")} and ${plural(live, "live key", "live keys")}; the newest was created`,
     openKeys: "API keys",
-    mostRows: (count: number) => `The newest ${count} rows. The page of each endpoint shows all of its own.`
+    mostRows: (count: number) => `Only the newest ${count} rows are shown. Open an endpoint to see all of its rows.`
   },
   checklist: {
     title: "Getting started",
@@ -857,7 +857,7 @@ export const en = {
     webhookNone: "The invoice was submitted before the endpoint existed. Submit another one:",
     webhookWaiting: "The newest webhook appears here, without a reload:",
     verifiedMeaning:
-      "Delivered means that the receiver answered with a 2xx status. A receiver that verifies, like the snippet of the endpoint, answers so only if the signature is valid.",
+      "Delivered means that the receiver answered with a 2xx status. A receiver that verifies, like the one on the endpoint's page, does so only if the signature is valid.",
     after: (time: string) => `after ${time}`
   },
   submit: {
@@ -876,7 +876,7 @@ export const en = {
       accepted: "Accepted after two steps, then its receipt (UPO).",
       rejected: "Rejected after two steps.",
       temporary_failure: "Fails temporarily three times, then finally.",
-      delayed: "As accepted, but the decision takes ten steps."
+      delayed: "Like Accepted, but the decision takes ten steps."
     },
     button: "Submit a sandbox invoice",
     done: "Submitted.",

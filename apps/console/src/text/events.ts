@@ -20,7 +20,7 @@ export const eventMeanings: { readonly [T in Known<EventType>]: { readonly en: s
     pl: "KSeF lub sandbox odrzucił fakturę."
   },
   "invoice.failed": {
-    en: "No decision was made on the invoice, and it will not be tried again.",
+    en: "No decision was made on the invoice, and Govoice will not send it again.",
     pl: "Faktury nie udało się wysłać i nie będzie kolejnej próby."
   }
 }

@@ -499,7 +499,7 @@ export const pl: Texts = {
     inDay: (count) => `${count} w ciągu 24 godzin`,
     now: (count) => `${count} teraz`,
     dropped: (names) =>
-      `Tej części adresu strony nie można odczytać, więc została pominięta: ${names.join(", ").slice(0, 120)}.`
+      `${names.length === 1 ? "Tej części adresu strony nie można odczytać, więc została pominięta" : "Tych części adresu strony nie można odczytać, więc zostały pominięte"}: ${names.join(", ").slice(0, 120)}.`
   },
   filters: {
     label: "Filtry",

@@ -172,7 +172,7 @@ describe.skipIf(!canPaste)("what the command shows", () => {
       failed.stderr?.trim(),
       [
         "ERROR\n  Unrecognized flag: --nope in command govoice serve",
-        "  govoice serve --help shows what there is.",
+        "  Run 'govoice serve --help' for commands and flags.",
         "  Settings are environment variables, as in `PORT=8080 govoice serve`. govoice settings lists them."
       ].join("\n\n")
     )

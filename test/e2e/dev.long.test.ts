@@ -141,7 +141,7 @@ describe("govoice dev", () => {
     ]) {
       const dev = launch(root, settings)
       assert.strictEqual(await dev.exited, 1)
-      assert.match(dev.stderr, /^'govoice dev' keeps everything in a folder of its own\. Remove (?:GOV|DATA)/)
+      assert.match(dev.stderr, /^'govoice dev' keeps everything in its own folder\. Remove (?:GOV|DATA)/)
     }
   })
 })

@@ -310,7 +310,7 @@ describe("a start without the database", () => {
       for (const path of ["/readyz", "/v1/me"]) {
         const { status, text } = await ask(path)
         assert.strictEqual(status, 503)
-        assert.include(text, "The server waits for the database.")
+        assert.include(text, "The server is waiting for the database.")
       }
       assert.strictEqual((await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).status, 200)
       proxy.open()
@@ -354,7 +354,7 @@ describe("a start without the database", () => {
           await new Promise((resolve) => setTimeout(resolve, 50))
         }
       }
-      await awaitReason("The server waits for a lock on a table, which another session holds.")
+      await awaitReason("The server is waiting for a lock on a table, which another session holds.")
       // Another attempt fails meanwhile.
       await new Promise((resolve) => setTimeout(resolve, 4000))
       assert.isNull(server.child.exitCode, server.text)

@@ -59,7 +59,7 @@ describe("a suspended server on a data directory that was taken over", () => {
 
     assert.strictEqual(await server.exited, 1, server.text)
     assert.strictEqual(await answer, "none")
-    assert.match(server.stderr, /was taken over by process 7 on elsewhere.* This process ends\./)
+    assert.match(server.stderr, /was taken over by process 7 on elsewhere.* This process is exiting\./)
     assert.deepStrictEqual(contents(dataDir), before)
     assert.strictEqual(readFileSync(lock, "utf8"), own)
   })
@@ -68,6 +68,6 @@ describe("a suspended server on a data directory that was taken over", () => {
     const { lock, server } = await start("removed")
     rmSync(lock)
     assert.strictEqual(await server.exited, 1, server.text)
-    assert.include(server.stderr, "was removed. This process ends.")
+    assert.include(server.stderr, "was removed. This process is exiting.")
   })
 })

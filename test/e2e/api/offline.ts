@@ -87,15 +87,15 @@ export const testOffline = (api: ApiSuite): void => {
         [rejected, /has an accepted correction already: inv_/],
         [record(correction)["id"], /is accepted: only a rejected invoice/],
         [online["id"], /was not issued offline/],
-        ["inv_x", /is no invoice of this organization and mode/],
-        ["inv_01m7q5cqg0e6786ptds43fm4k3", /is no invoice of this organization and mode/]
+        ["inv_x", /is not an invoice of this organization and mode/],
+        ["inv_01m7q5cqg0e6786ptds43fm4k3", /is not an invoice of this organization and mode/]
       ] as const) {
         const answer = await issue({ corrects_invoice_id })
         assert.deepInclude(problemOf(answer), { code: "invalid_parameter", param: "corrects_invoice_id" })
         assert.match(problemOf(answer).message, message)
       }
       const stranger = await issue({ corrects_invoice_id: rejected }, "accepted", api.other.testKey)
-      assert.match(problemOf(stranger).message, /is no invoice of this organization and mode/)
+      assert.match(problemOf(stranger).message, /is not an invoice of this organization and mode/)
     })
 
     it("are refused without the parts of their codes, and in a mode that does not exist", async () => {

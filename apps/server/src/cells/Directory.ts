@@ -71,7 +71,7 @@ const faultOf = ({ controlDatabase, name: cell }: OwnCell, rows: ReadonlyArray<R
     return `Cell ${cell} is the control cell, and GOVOICE_CONTROL_DATABASE_URL is set. Remove one of them.`
   }
   if (!own.is_control && isControl) {
-    return `Cell ${cell} is not the control cell. Set GOVOICE_CONTROL_DATABASE_URL to the database of that one.`
+    return `Cell ${cell} is not the control cell. Set GOVOICE_CONTROL_DATABASE_URL to the control cell's database.`
   }
   return undefined
 }

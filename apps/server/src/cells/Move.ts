@@ -124,7 +124,7 @@ const cellsOf = (sql: Sql, buckets: ReadonlyArray<string>) =>
 const checkTarget = Effect.fnUntraced(function* ({ control, target }: Databases, to: string) {
   const [cell] = yield* control<{ readonly is_control: boolean }>`SELECT is_control FROM cells WHERE name = ${to}`
   if (cell === undefined)
-    return yield* refuse(`The directory has no cell ${to}. 'govoice cells status' shows what there is.`)
+    return yield* refuse(`The directory has no cell ${to}. 'govoice cells status' lists the cells.`)
   const found = cell.is_control
     ? yield* target`SELECT 1 FROM pg_publication WHERE pubname = ${controlTables.publication}`
     : yield* target`
@@ -732,7 +732,8 @@ export const run = Effect.fnUntraced(function* (
     yield* begin(databases, bucket, from, to)
     move = (yield* moveState.read(source, bucket))!
   }
-  if (move.target !== to) return yield* refuse(`The organization is moved to cell ${move.target}. Name that one.`)
+  if (move.target !== to)
+    return yield* refuse(`The organization is being moved to cell ${move.target}. Name that cell.`)
   const organizations = yield* moveState.organizationsOf(source, move.buckets)
   for (let told: moveState.Step | undefined; move.step !== "moved";) {
     if (move.step !== told) yield* tell(progress[move.step])
@@ -754,7 +755,8 @@ export const abort = Effect.fnUntraced(function* (
   for (const sql of [source, target]) yield* lockMove(sql, bucket)
   const move = yield* moveState.read(source, bucket)
   if (move === undefined || move.step === "moved") return yield* refuse("The organization is not being moved.")
-  if (move.target !== to) return yield* refuse(`The organization is moved to cell ${move.target}. Name that one.`)
+  if (move.target !== to)
+    return yield* refuse(`The organization is being moved to cell ${move.target}. Name that cell.`)
   const cells = yield* cellsOf(control, move.buckets)
   if (cells.length !== 1 || cells[0] !== from) {
     return yield* refuse("The directory has changed already. Run the command without --abort: it completes the move.")

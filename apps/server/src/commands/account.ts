@@ -54,7 +54,7 @@ export const create = Effect.fnUntraced(function* (
   if (settings.cell !== undefined && Option.isSome(organization)) {
     return yield* new CommandFailure({
       message:
-        "The organization may live in another cell, where its key belongs. Create the account alone, and the organization in the console."
+        "The organization may live in another cell, where its key belongs. Create only the account here, and the organization in the console."
     })
   }
   const { encryptionKeys } = yield* deployment.secrets(settings)

@@ -80,7 +80,7 @@ const checkSubscriber = Effect.gen(function* () {
   const { isEmpty, may } = yield* controlTables.subscriber
   if (!may) return yield* fail(controlTables.mayNotSubscribe("DATABASE_URL"))
   if (!isEmpty) {
-    return yield* fail("The database has accounts of its own. A cell begins with an empty database.")
+    return yield* fail("The database already has accounts. A cell begins with an empty database.")
   }
 })
 

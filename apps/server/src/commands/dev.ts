@@ -342,7 +342,7 @@ export const start = Effect.fnUntraced(function* (env: EnvironmentVariables, { o
   if (database._tag === "Postgres" || database.dataDir === undefined) {
     const name = database._tag === "Postgres" ? "DATABASE_URL" : "GOVOICE_DATA_DIR=memory"
     return yield* new CommandFailure({
-      message: `'govoice dev' keeps everything in a folder of its own. Remove ${name}, or run 'govoice serve'.`
+      message: `'govoice dev' keeps everything in its own folder. Remove ${name}, or run 'govoice serve'.`
     })
   }
   const { dataDir } = database

@@ -277,7 +277,7 @@ const checkTls = ({ database }: SettingsShape): ReadonlyArray<Finding> => {
   return [
     warning(
       "tls",
-      `sslmode=${sslMode} does not verify that the connection to the database is encrypted and ends there.`,
+      `sslmode=${sslMode} does not guarantee encryption or verify the database's certificate.`,
       "Remove sslmode from DATABASE_URL unless the network is trusted."
     )
   ]

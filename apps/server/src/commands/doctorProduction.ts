@@ -26,7 +26,7 @@ const checkTransport = ({ http, role, trustedProxies }: SettingsShape): Readonly
     isLoopback(http.host)
       ? warning(
           "http",
-          "The API is plain HTTP on this machine alone, and no proxy is named: others cannot reach it, or all count as one client.",
+          "The API is plain HTTP and listens only on this machine, and no proxy is named: others cannot reach it, or all count as one client.",
           "Put a proxy with TLS in front, and set GOVOICE_TRUSTED_PROXIES to its network, such as 127.0.0.1."
         )
       : warning(
@@ -74,7 +74,7 @@ const checkSynchronized = Effect.map(
       ? [
           warning(
             "clock",
-            "The clock of this machine is not synchronized, by what timedatectl says.",
+            "According to timedatectl, the clock of this machine is not synchronized.",
             "Run 'timedatectl set-ntp true', or install chrony."
           )
         ]
@@ -162,7 +162,7 @@ export const checkDatabase = ({
         warning(
           "postgres",
           "The embedded database serves one process, and is backed up while it is stopped.",
-          "Set DATABASE_URL where others depend on the server."
+          "Set DATABASE_URL where others rely on the server."
         ),
         ...checkDisk(database.dataDir ?? ".")
       ]

@@ -41,7 +41,7 @@ const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag
 const serve = (env: EnvironmentVariables) =>
   Command.make("serve", {}, () => fromServe(({ start }) => start(env))).pipe(
     Command.withDescription(
-      "Run the server: API and workers, or one of them by GOVOICE_ROLE. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it after the requests and attempts in flight. Settings are environment variables: govoice settings lists them."
+      "Run the server: the API, the workers, or both (GOVOICE_ROLE). Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it after the requests and attempts in flight. Settings are environment variables: govoice settings lists them."
     ),
     Command.withShortDescription("Run the server."),
     Command.withExamples([
@@ -59,14 +59,14 @@ const dev = (env: EnvironmentVariables) =>
     "dev",
     {
       open: Flag.Boolean("open").pipe(
-        Flag.withDescription("Open the console in a browser. `--no-open` prints its address alone."),
+        Flag.withDescription("Open the console in a browser. `--no-open` only prints its address."),
         Flag.withDefault(true)
       )
     },
     (flags) => fromDev(({ start }) => start(env, flags))
   ).pipe(
     Command.withDescription(
-      "Run a server for development on this machine alone: on the embedded Postgres, with an account, an organization, a test key, and a receiver that verifies and prints webhooks. Opens the console logged in, where there is a browser, and prints three commands to try. Everything is kept in GOVOICE_DATA_DIR, and the next start continues with it."
+      "Run a server for development, only on this machine: on the embedded Postgres, with an account, an organization, a test key, and a receiver that verifies and prints webhooks. Opens the console logged in, where there is a browser, and prints three commands to try. Everything is kept in GOVOICE_DATA_DIR, and the next start continues with it."
     ),
     Command.withShortDescription("Run a server for development, with everything set up."),
     Command.withExamples([
@@ -80,12 +80,12 @@ const doctor = (env: EnvironmentVariables) =>
     "doctor",
     {
       url: Flag.String("url").pipe(
-        Flag.withDescription("Also judge this webhook URL as before an attempt, without a request."),
+        Flag.withDescription("Also check this webhook URL as an attempt would, without sending a request."),
         Flag.optional
       ),
       production: Flag.Boolean("production").pipe(
         Flag.withDescription(
-          "Also check what a server needs on which others depend: closed sign-up, TLS, metrics, durable Postgres, backups, disk."
+          "Also check what a server needs before others rely on it: closed sign-up, TLS, metrics, durable Postgres, backups, disk."
         ),
         Flag.withDefault(false)
       ),
@@ -99,7 +99,7 @@ const doctor = (env: EnvironmentVariables) =>
     Command.withShortDescription("Check settings, database, clock, keys, outbound guard and live mode."),
     Command.withExamples([
       { command: "govoice doctor", description: "With the settings of this shell" },
-      { command: "govoice doctor --production", description: "Before others depend on the server" },
+      { command: "govoice doctor --production", description: "Before others rely on the server" },
       {
         command: "govoice doctor --url https://hooks.example.com/govoice",
         description: "Also tell whether webhooks may be sent there"
@@ -143,7 +143,7 @@ const create = (env: EnvironmentVariables) =>
     (flags) => fromAccount(({ create }) => create(env, flags))
   ).pipe(
     Command.withDescription(
-      "Create an account. The password is read from standard input, or from a prompt. Works also with GOVOICE_SIGNUP=closed."
+      "Create an account. The password is read from standard input, or from a prompt. Also works with GOVOICE_SIGNUP=closed."
     ),
     Command.withExamples([
       { command: "govoice account create owner@example.com", description: "Ask for the password" },
@@ -386,7 +386,7 @@ const settle = (env: EnvironmentVariables) =>
     {
       invoice: Flag.String("invoice").pipe(Flag.withDescription("The invoice, inv_…, as the API names it.")),
       failed: Flag.Boolean("failed").pipe(
-        Flag.withDescription("Decide that the invoice failed. It is the one outcome that an operator can decide."),
+        Flag.withDescription("Decide that the invoice failed. This is the only outcome that an operator can decide."),
         Flag.withDefault(false)
       )
     },
@@ -395,7 +395,7 @@ const settle = (env: EnvironmentVariables) =>
     Command.withDescription(
       "Decide that a submitted invoice failed. KSeF has given it a status that is not documented, and Govoice polls it until an operator decides. Look the invoice up in KSeF first: one that KSeF accepted must not be submitted again. Any other invoice is refused."
     ),
-    Command.withShortDescription("Decide about an invoice whose status no rule covers."),
+    Command.withShortDescription("End an invoice that is stuck in an undocumented status."),
     Command.withExamples([
       { command: "govoice ksef settle --invoice inv_… --failed", description: "The invoice failed" }
     ])
@@ -410,7 +410,7 @@ const ksef = (env: EnvironmentVariables) =>
 const prune = (env: EnvironmentVariables) =>
   Command.make("prune", {}, () => fromPrune(({ prune }) => prune(env))).pipe(
     Command.withDescription(
-      "Delete records past their retention, and print how many: weeks of events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after 30 days, refresh tokens a day after they expired, sessions without any, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
+      "Delete records past their retention, and print how many: weeks of events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after 30 days, refresh tokens a day after they expired, sessions that have none left, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
     ),
     Command.withShortDescription("Delete records past their retention.")
   )
@@ -436,14 +436,14 @@ const checkInvoice = Command.make(
     ),
     json: json.pipe(Flag.withDescription("Print one JSON object for each file.")),
     strict: Flag.Boolean("strict").pipe(
-      Flag.withDescription("Exit with 1 when a file has warnings, too."),
+      Flag.withDescription("Also exit with 1 when a file has warnings."),
       Flag.withDefault(false)
     )
   },
   (flags) => fromCheckInvoice(({ checkFiles }) => checkFiles(flags))
 ).pipe(
   Command.withDescription(
-    "Check invoice documents as the server checks those of live keys: well-formed XML, form, rules of KSeF, XML schema. Works offline. Each violation is printed with line, column and path. Exits with 1 when a file is not valid. Warnings are what KSeF takes and the rules of accounting do not, such as sums that differ; they change the exit code with --strict alone. KSeF decides about everything else: permissions, duplicates."
+    "Check invoice documents as the server checks those of live keys: well-formed XML, form, rules of KSeF, XML schema. Works offline. Each violation is printed with line, column and path. Exits with 1 when a file is not valid. Warnings mark what KSeF accepts but accounting rules do not, such as sums that differ; they affect the exit code only with --strict. KSeF decides about everything else: permissions, duplicates."
   ),
   Command.withShortDescription("Check invoice documents offline."),
   Command.withExamples([
@@ -485,7 +485,7 @@ const addCell = (env: EnvironmentVariables) =>
 const cellsStatus = (env: EnvironmentVariables) =>
   Command.make("status", { json }, (flags) => fromCells(({ status }) => status(env, flags))).pipe(
     Command.withDescription(
-      "Show the cells with their buckets and organizations, and the moves out of this cell that have not ended; in the control cell also how far each other cell has read, and in another its subscription."
+      "Show the cells with their buckets and organizations, and the moves out of this cell that have not ended; in the control cell also how far each other cell has replicated, and in the others their subscription."
     ),
     Command.withShortDescription("Show the cells and the replication between them.")
   )
@@ -493,7 +493,7 @@ const cellsStatus = (env: EnvironmentVariables) =>
 const cellsProxy = (env: EnvironmentVariables) =>
   Command.make("proxy", {}, () => fromCells(({ proxy }) => proxy(env))).pipe(
     Command.withDescription(
-      "Print what a configuration of nginx includes to lead each request to its cell. deploy/cells in the package has the rest of it."
+      "Print the part of an nginx configuration that sends each request to its cell. deploy/cells in the package has the rest."
     ),
     Command.withShortDescription("Print the configuration of the proxy in front of the cells."),
     Command.withExamples([
@@ -518,7 +518,7 @@ const moveOrganization = (env: EnvironmentVariables) =>
     (given) => fromCellsMove(({ move }) => move(env, given))
   ).pipe(
     Command.withDescription(
-      "Move an organization to another cell while both work. Run it with the settings of the cell that it leaves, and with GOVOICE_TARGET_DATABASE_URL. The organizations that share its bucket, and those with the same taxpayers, go along. Submissions are refused for about a second, with 503 and Retry-After. A move that was interrupted goes on when the same command is run again."
+      "Move an organization to another cell while both work. Run it with the settings of the cell that it leaves, and with GOVOICE_TARGET_DATABASE_URL. The organizations that share its bucket, and those with the same taxpayers, move with it. Submissions are refused for about a second, with 503 and Retry-After. A move that was interrupted goes on when the same command is run again."
     ),
     Command.withShortDescription("Move an organization to another cell."),
     Command.withExamples([
@@ -536,9 +536,9 @@ const moveOrganization = (env: EnvironmentVariables) =>
 const cells = (env: EnvironmentVariables) =>
   Command.make("cells").pipe(
     Command.withDescription(
-      "Cells: several deployments behind one proxy, each with a Postgres of its own, for more than one Postgres can write. The guide on growing tells when and how."
+      "Cells are deployments behind one proxy, each with its own Postgres, for more writes than one Postgres can handle. The guide on growing tells when and how."
     ),
-    Command.withShortDescription("Several deployments as the cells of one."),
+    Command.withShortDescription("Spread organizations over several deployments."),
     Command.withSubcommands([initCells(env), addCell(env), cellsProxy(env), cellsStatus(env), moveOrganization(env)])
   )
 

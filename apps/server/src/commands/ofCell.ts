@@ -12,7 +12,7 @@ export const onControlCell = ({ cell }: SettingsShape): Effect.Effect<void, Comm
     ? Effect.void
     : Effect.fail(
         new CommandFailure({
-          message: `Cell ${cell.name} has the accounts from the control cell. Run the command with the settings of that one.`
+          message: `Accounts live in the control cell, and this is cell ${cell.name}. Run the command with the control cell's settings.`
         })
       )
 
@@ -26,7 +26,7 @@ export const onCellOf = (
     const right = yield* cellOf(Ids.bucket(id))
     if (right !== undefined && right !== cell.name) {
       yield* new CommandFailure({
-        message: `${id} lives in cell ${right}. Run the command with the settings of that one.`
+        message: `${id} lives in cell ${right}. Run the command with that cell's settings.`
       })
     }
   })

@@ -121,7 +121,7 @@ export const layer = (env: EnvironmentVariables) =>
         inColors(
           event._tag === "InvalidInvocation"
             ? Console.error(
-                `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  ${event.commandPath.join(" ")} --help shows what there is.${hintFor(event.commandPath)}`
+                `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  Run '${event.commandPath.join(" ")} --help' for commands and flags.${hintFor(event.commandPath)}`
               )
             : CliOutput.defaultPresenter.present(event)
         )

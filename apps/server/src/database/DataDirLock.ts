@@ -190,7 +190,7 @@ const end = (dataDir: string, holder: Holder | undefined): never => {
     holder === undefined
       ? `The lock of ${dataDir} was removed`
       : `${dataDir} was taken over by ${describe(holder)}, because this process did not touch its lock for ${staleLockMs / 1000} s, as while it is suspended`
-  process.stderr.write(`${reason}. This process ends. What was accepted is stored.\n`)
+  process.stderr.write(`${reason}. This process is exiting. Everything it accepted is stored.\n`)
   process.exit(1)
 }
 

@@ -44,7 +44,7 @@ const silence = nextTurn.pipe(
 /** Makes a breaker. */
 export const make = (): RedisBreaker["Service"] => {
   const log = ThrottledLog.make({
-    down: "Redis unavailable; each process counts its limits alone",
+    down: "Redis unavailable; each process counts its own limits",
     recovered: "Redis available again",
     repeats: false
   })

@@ -18,12 +18,12 @@ interface Corrected {
 }
 
 const faultOf = (corrected: Corrected | undefined): string | undefined => {
-  if (corrected === undefined) return "is no invoice of this organization and mode."
+  if (corrected === undefined) return "is not an invoice of this organization and mode."
   const { correction, invoicing_mode, rejection_code, status } = corrected
   if (invoicing_mode !== "offline") return "was not issued offline."
-  if (status !== "rejected") return `is ${status}: only a rejected invoice is corrected technically.`
+  if (status !== "rejected") return `is ${status}: only a rejected invoice can have a technical correction.`
   if (rejection_code === "seller_not_permitted") {
-    return "was rejected for missing rights, which no technical correction repairs."
+    return "was rejected for missing permissions, which a technical correction cannot fix."
   }
   return correction === null ? undefined : `has an accepted correction already: ${correction}.`
 }

@@ -162,7 +162,7 @@ export const readSubmission = (body: Uint8Array, { mode, scenario }: SubmissionC
   if (correctsInvoiceId !== undefined && summary.hasAttachment) {
     return invalid(
       invalidCorrection(
-        "allows no attachment (Zalacznik): KSeF takes technical corrections in interactive sessions alone."
+        "allows no attachment (Zalacznik): KSeF accepts technical corrections only in interactive sessions."
       )
     )
   }

@@ -5,10 +5,10 @@ import { Context } from "effect"
 export const starting = "The server is starting."
 
 /** The reason of a process whose database has not answered yet. */
-export const database = "The server waits for the database."
+export const database = "The server is waiting for the database."
 
 /** The reason of a process whose statements wait for a session that has locked a table. */
-export const lockedTable = "The server waits for a lock on a table, which another session holds."
+export const lockedTable = "The server is waiting for a lock on a table, which another session holds."
 
 interface Progress {
   /** A sentence. Whoever makes the start wait replaces it. */

@@ -21,7 +21,7 @@ export const isVariable = (variable: string): boolean => names.some((name) => va
 // A fault never contains the given value, which is the secret itself where somebody mistook one variable for the other.
 const faultOf = (name: Name, env: EnvironmentVariables): string | undefined => {
   const variable = variableOf(name)
-  if (env[name] !== undefined) return `${name} and ${variable} exclude each other. Remove one of them.`
+  if (env[name] !== undefined) return `Set ${name} or ${variable}, not both.`
   return env[variable] === "" ? `${variable} is empty. Set the path of a file or remove it.` : undefined
 }
 

@@ -166,7 +166,7 @@ export const read = (given: EnvironmentVariables) => {
   const ksefName = value("GOVOICE_KSEF_ENVIRONMENT")
   const ksefCustom = value("GOVOICE_KSEF_URL")
   if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
-    faults.push("GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.")
+    faults.push("Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL, not both.")
   }
   if (liveMode && !isGiven("GOVOICE_KSEF_ENVIRONMENT") && !isGiven("GOVOICE_KSEF_URL")) {
     faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")

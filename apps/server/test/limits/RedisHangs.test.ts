@@ -42,7 +42,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
         const probes = (performance.now() - beganMs) / RedisBreaker.probeEveryMs
         assert.isAtMost(redis.commands.length - before, 2 + probes)
         assert.isAtLeast(redis.commands.length - before, 1)
-        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its limits alone"])
+        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its own limits"])
 
         redis.resume()
         while (!isOfRedis(yield* take)) yield* Effect.sleep("50 millis")
@@ -79,7 +79,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
         const context = yield* Layer.build(
           LimitStores.layer.pipe(Layer.provide(TestSettings.layer({ redisUrl: redis.url })))
         )
-        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its limits alone"])
+        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its own limits"])
         assert.isFalse(isOfRedis(yield* Effect.provide(take, context)))
         redis.resume()
         while (!isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")

@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)("windows in a Redis", () => {
         const window = (yield* SlidingWindows.SlidingWindowStore).make({ name: "test", limit: 1, windowMs: 60_000 })
         const isOfRedis = Effect.map(window.wait("key"), (wait) => wait > 0)
         // The first events count in this process until there is a connection, and the last in Redis.
-        while (!(yield* isOfRedis) || logged.at(-1) === "Redis unavailable; each process counts its limits alone") {
+        while (!(yield* isOfRedis) || logged.at(-1) === "Redis unavailable; each process counts its own limits") {
           yield* window.take("key")
           yield* Effect.sleep("50 millis")
         }

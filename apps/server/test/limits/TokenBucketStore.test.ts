@@ -35,7 +35,7 @@ layer(Layer.empty, { excludeTestServices: true })("TokenBucketStore", (it) => {
       // Not enough tokens are left from the fourth on.
       assert.deepStrictEqual(remaining, [2, 1, 0, -1, -1])
       assert.strictEqual(yield* take(store, "key_2"), 2)
-      assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its limits alone"])
+      assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its own limits"])
     })
   )
 })

@@ -75,7 +75,7 @@ describe("secrets from files", () => {
     const jwt = { GOVOICE_JWT_SECRET: "hidden".repeat(6) }
     withFiles(jwt, (env, folder) => {
       assert.deepStrictEqual(faultsOf({ ...env, ...jwt }), [
-        "GOVOICE_JWT_SECRET and GOVOICE_JWT_SECRET_FILE exclude each other. Remove one of them."
+        "Set GOVOICE_JWT_SECRET or GOVOICE_JWT_SECRET_FILE, not both."
       ])
       // The secret itself, by mistake, is a path that does not exist.
       for (const [path, code] of [
@@ -238,10 +238,7 @@ describe("Settings", () => {
         GOVOICE_KSEF_ENVIRONMENT: "test",
         GOVOICE_KSEF_URL: "http://127.0.0.1:4000/v2"
       }),
-      [
-        "GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.",
-        "PORT must be a whole number from 0 to 65535."
-      ]
+      ["Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL, not both.", "PORT must be a whole number from 0 to 65535."]
     )
     assert.lengthOf(faultsOf({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_ENVIRONMENT: "hidden" }), 1)
   })

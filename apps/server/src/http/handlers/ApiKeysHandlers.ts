@@ -37,7 +37,7 @@ export const layer = HttpApiBuilder.group(
               OrganizationNotFound: organizationNotFound,
               TooManyApiKeys: () =>
                 Problems.fail("limit_reached", {
-                  message: "The organization has as many API keys as it may. Revoke one that is not used."
+                  message: "The organization has the maximum number of API keys. Revoke one you no longer use."
                 })
             })
           )

@@ -87,7 +87,7 @@ export const layer = HttpApiBuilder.group(
         return yield* organizations.create(yield* AccountAuthorization.CurrentAccount, payload.name).pipe(
           Effect.catchTag("TooManyOrganizations", () =>
             Problems.fail("limit_reached", {
-              message: "The account has as many organizations as it may. Use one of them."
+              message: "The account has the maximum number of organizations. Use one of them."
             })
           )
         )
@@ -275,7 +275,7 @@ export const layer = HttpApiBuilder.group(
         if (idempotencyKey !== undefined && mode === undefined) {
           return yield* Problems.fail("invalid_parameter", {
             param: "idempotency_key",
-            message: "idempotency_key: requires mode, because each mode has keys of its own."
+            message: "idempotency_key: requires mode, because each mode has its own keys."
           })
         }
         const submission = idempotencyKey === undefined || mode === undefined ? undefined : { idempotencyKey, mode }

@@ -9,9 +9,9 @@ import * as Throttling from "../middleware/Throttling.ts"
 import * as FileResponse from "./FileResponse.ts"
 
 const messages = {
-  form: "No PDF is made of this invoice: its document is not FA (2), FA (3) or FA_RR (1). Download the document instead.",
+  form: "This invoice has no PDF: its document is not FA (2), FA (3) or FA_RR (1). Download the document instead.",
   length:
-    "No PDF is made of this invoice: it is too long. One has at most 20,000 rows, 120,000 lines of text in columns, and 400,000 letters of different words. Download the document instead."
+    "This invoice has no PDF: it is too long. A PDF has at most 20,000 rows, 120,000 lines of text in columns, and 400,000 letters of different words. Download the document instead."
 } as const
 
 /** Makes the function that responds to a request for a PDF. */

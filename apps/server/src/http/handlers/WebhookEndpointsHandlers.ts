@@ -28,7 +28,7 @@ const secretNotStandard = () =>
 const maxInFlightTooHigh = ({ limit }: MaxInFlightTooHigh) =>
   Problems.fail("invalid_parameter", {
     param: "max_in_flight",
-    message: `max_in_flight: must be at most ${limit}, the limit of the organization. Send less, or null for that limit alone.`
+    message: `max_in_flight: must be at most ${limit}, the limit of the organization. Send a smaller number, or null to use the organization's limit.`
   })
 
 // The operator of a deployment may allow plain HTTP and networks.
@@ -89,7 +89,7 @@ export const layer = HttpApiBuilder.group(
               OrganizationNotFound: organizationNotFound,
               TooManyWebhookEndpoints: () =>
                 Problems.fail("limit_reached", {
-                  message: "The organization has as many endpoints as it may. Delete one that is not used."
+                  message: "The organization has the maximum number of endpoints. Delete one you no longer use."
                 })
             })
           )

@@ -42,7 +42,7 @@ export const refusalOf = ({ limit, waitMs }: Pick<Throttled, "limit" | "waitMs">
       ratelimit: `"${limit.name}";r=0;t=${wait}`,
       "retry-after": String(wait)
     },
-    message: `${describe(limit)} Wait ${wait} s, as Retry-After says, then send the request again.`
+    message: `${describe(limit)} Send the request again in ${wait} s (see Retry-After).`
   }
 }
 

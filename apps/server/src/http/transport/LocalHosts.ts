@@ -23,4 +23,4 @@ export const make = (listening: string): ((host: string | undefined) => boolean)
 
 /** What a client learns whose `Host` is not served. */
 export const refusal = (host: string): string =>
-  `The Host header names ${JSON.stringify(host.slice(0, 128))}, and this server listens on this machine alone. Call it by localhost or by its address. Behind a proxy, set GOVOICE_TRUSTED_PROXIES to the network of the proxy.`
+  `The Host header names ${JSON.stringify(host.slice(0, 128))}, and this server listens only on this machine. Call it by localhost or by its address. Behind a proxy, set GOVOICE_TRUSTED_PROXIES to the network of the proxy.`

@@ -35,7 +35,7 @@ const checkToken = (
 ): Effect.Effect<CheckedCredential, InvalidCredential> => {
   if (token.trim() !== token) return fail("token", "token must not begin or end with white space.")
   // Others have more bytes, and a login encrypts up to 190 with the time of its challenge.
-  if (!/^[ -~]*$/.test(token)) return fail("token", "token must have characters of ASCII alone.")
+  if (!/^[ -~]*$/.test(token)) return fail("token", "token must contain only ASCII characters.")
   if (context.type === "NipVatUe") {
     return fail(
       "context",

@@ -37,12 +37,11 @@ const refusalOf = ({ code, id, mode, status, submission_state: state }: Row): st
   if (state !== "sent") {
     return `Invoice ${id} is to be sent again, because KSeF did not decide about it. Wait for the next status.`
   }
-  if (code === null)
-    return `Invoice ${id} waits for a status of KSeF. Only a status that no rule covers can be settled.`
+  if (code === null) return `Invoice ${id} waits for a status of KSeF. Only an undocumented status can be settled.`
   const { action, meaning } = InvoiceStatuses.invoiceStatus(code, undefined)
   return action === "park"
     ? undefined
-    : `Invoice ${id} has the status ${code} of KSeF (${meaning}), which Govoice decides by itself. Only a status that no rule covers can be settled.`
+    : `Invoice ${id} has the status ${code} of KSeF (${meaning}), which Govoice decides by itself. Only an undocumented status can be settled.`
 }
 
 /** Ends an invoice as failed, with its event and deliveries. */

@@ -24,7 +24,7 @@ describe("a refusal", () => {
     })
     assert.strictEqual(
       message,
-      `The limit "${limit.name}" is used up: ${what}. Wait 2 s, as Retry-After says, then send the request again.`
+      `The limit "${limit.name}" is used up: ${what}. Send the request again in 2 s (see Retry-After).`
     )
   })
 })

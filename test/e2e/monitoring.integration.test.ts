@@ -122,13 +122,13 @@ const faultsOf = (expr: string, exported: ReadonlyArray<Series>): ReadonlyArray<
   return faults
 }
 
+const guide = read("docs/guides/operating.md")
+
 /** Rows of the table of metrics: the metric, and the alerts that the last column names. */
-const guideRows = read("docs/guides/operating.md")
-  .split("\n")
-  .flatMap((line) => {
-    const [, metric, alertWhen] = /^\| `([a-z_]+)` +\|[^|]*\|([^|]*)\|$/.exec(line) ?? []
-    return metric === undefined ? [] : [{ metric, alertWhen: alertWhen ?? "" }]
-  })
+const guideRows = guide.split("\n").flatMap((line) => {
+  const [, metric, alertWhen] = /^\| `([a-z_]+)` +\|[^|]*\|([^|]*)\|$/.exec(line) ?? []
+  return metric === undefined ? [] : [{ metric, alertWhen: alertWhen ?? "" }]
+})
 
 const baseName = (metric: string): string => metric.replace(/_(?:bucket|sum|count)$/, "")
 
@@ -200,6 +200,16 @@ describe("alert rules and dashboard", () => {
     for (const { metric } of guideRows) {
       assert.isTrue(names.has(metric), metric)
     }
+  })
+
+  it("the guide names every metric of Govoice", () => {
+    const names = new Set(exported.map(({ name }) => baseName(name)).filter((name) => name.startsWith("govoice_")))
+    const isNamed = (name: string): boolean => guide.includes(`\`${name}\``)
+    // A maximum is in the row of its metric.
+    assert.deepStrictEqual(
+      [...names].filter((name) => !isNamed(name) && !isNamed(name.replace(/_max$/, ""))),
+      []
+    )
   })
 
   it("the guide names each alert beside a metric that its rule uses", () => {

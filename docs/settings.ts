@@ -43,7 +43,7 @@ export const page = (): string =>
     "  in the data directory, readable by its owner only. One process at a time can use a data directory. After a crash in a container or",
     "  on another host, the next one waits 20 seconds for a sign of life. A process that was suspended and lost the directory meanwhile ends.",
     "- `GOVOICE_METRICS_PORT` must differ from `PORT`, unless both are 0.",
-    "- To change the encryption key, follow the two phases of the [security model](./security-model.md).",
+    "- `govoice keys rotate` prints how to [change the encryption key](./security-model.md#stored-data).",
     "- A new `GOVOICE_JWT_SECRET` invalidates every access token and list cursor. Logins and API keys stay valid.",
     ""
   ].join("\n")

@@ -28,8 +28,8 @@ export const noteFor = (
     ].join("\n")
   }
   return [
-    "> Until the first release, no registry has the packages: run `npx -y pnpm@12 run pack` in a checkout,",
-    `> and write \`${tarball}\` in place of \`${first!}\`${rest.en}.`
+    "> Not released yet: run `npx -y pnpm@12 run pack` in a checkout,",
+    `> and write \`${tarball}\` for \`${first!}\`${rest.en}.`
   ].join("\n")
 }
 

@@ -1,4 +1,5 @@
 /** Postgres refuses the server's connections or writes: every way an operator can cause it is a 503, never a 500. */
+import { readdirSync } from "node:fs"
 import { Pool } from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { createMigrated } from "../support/databases.ts"
@@ -97,5 +98,35 @@ describe("a database that refuses connections or writes", () => {
     await administrator.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
     await disconnectAll()
     await assertRecovers()
+  })
+})
+
+describe("a server of live mode", () => {
+  let database: Awaited<ReturnType<typeof createMigrated>>
+  let server: Server
+
+  beforeAll(async () => {
+    database = await createMigrated()
+    const live = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" }
+    server = await startServer({ DATABASE_URL: database.url, ...secrets, ...live })
+  })
+
+  afterAll(async () => {
+    await server?.stop()
+    await database?.drop()
+  })
+
+  it("is not ready once another deployment uses its database for another environment", async () => {
+    const call = makeCall(() => server.url, await readAgreement(server.url))
+    assert.strictEqual((await call("GET", "/readyz")).status, 200)
+    const pool = new Pool({ connectionString: database.url, max: 1 })
+    await pool.query("UPDATE national_environment SET environment = 'prod'").finally(() => pool.end())
+    await until(async () => (await call("GET", "/readyz")).status === 503)
+    assert.include(problemOf(await call("GET", "/readyz")).message, "of the KSeF environment prod by now")
+  })
+
+  // Half of the sixteen threads of libuv look names up.
+  it.skipIf(process.platform !== "linux")("has a thread for each name that it asks for", () => {
+    assert.isAbove(readdirSync(`/proc/${server.process.pid}/task`).length, 16)
   })
 })

@@ -258,7 +258,7 @@ const makeStatements = (
     // Nothing is submitted while the database is of another environment: it would reach that one.
     selectUsable: (id: Ids.OrganizationId) => sql`
       SELECT 1 FROM organizations
-      WHERE id = ${id} AND ${present} AND credential_environment = (SELECT environment FROM national_environment)
+      WHERE id = ${id} AND ${present} AND NOT EXISTS (SELECT 1 FROM national_environment WHERE environment <> credential_environment)
     `,
 
     selectSealed: (id: Ids.OrganizationId) => sql<SealedRow>`

@@ -203,11 +203,7 @@ const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
 })
 
 const keepLeases = (worker: Worker) =>
-  renew(worker).pipe(
-    Effect.timeout(Duration.millis(worker.leaseMs / 3)),
-    OutageLog.tolerate("lanes", "Lane leases could not be renewed"),
-    Effect.andThen(stopExpired(worker))
-  )
+  renew(worker).pipe(OutageLog.tolerate("lanes", "Lane leases could not be renewed"))
 
 const storeReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
   yield* reasons.store(
@@ -365,6 +361,9 @@ const runLanes = Effect.fnUntraced(function* (system: NationalSystemShape) {
   const worker = yield* makeWorker(system)
   const renewEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 3))
   yield* Effect.forkScoped(Effect.repeat(keepLeases(worker), renewEvery))
+  // Beside it: on a silent database, a renewal ends with the deadline of its statement, which may be after the lease.
+  const stopEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 30))
+  yield* Effect.forkScoped(Effect.repeat(stopExpired(worker), stopEvery))
   yield* Effect.forkScoped(Effect.repeat(rescue(worker), Schedule.spaced(Duration.millis(yield* RescueInterval))))
   // Before the leases are no longer renewed, and after the last claim.
   yield* Effect.addFinalizer(() => endLanes(worker))

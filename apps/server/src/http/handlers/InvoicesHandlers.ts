@@ -22,10 +22,8 @@ import { RateLimits } from "../middleware/RateLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as InvoiceFilters from "./InvoiceFilters.ts"
 import * as InvoicePages from "./InvoicePages.ts"
+import * as InvoiceReads from "./InvoiceReads.ts"
 import * as Pagination from "./Pagination.ts"
-import * as FileResponse from "./FileResponse.ts"
-import * as PdfResponse from "./PdfResponse.ts"
-import * as QrResponse from "./QrResponse.ts"
 
 // A problem of one of the codes, for the type of the endpoint.
 type InvalidSubmissionProblem = {
@@ -34,8 +32,6 @@ type InvalidSubmissionProblem = {
 
 const invalidSubmission = ({ fault: { code, ...details } }: InvalidSubmission) =>
   Problems.fail(code, details) as Effect.Effect<never, InvalidSubmissionProblem>
-
-const invoiceNotFound = () => Problems.fail("invoice_not_found")
 
 /** Implements the `invoices` group. */
 export const layer = HttpApiBuilder.group(
@@ -50,7 +46,7 @@ export const layer = HttpApiBuilder.group(
     const credentials = yield* GatewayCredentials
     const notifier = yield* Notifier
     const rateLimits = yield* RateLimits
-    const respondWithPdf = yield* PdfResponse.make
+    const reads = yield* InvoiceReads.make(() => Problems.fail("invoice_not_found"))
     const submissionReader = yield* SubmissionReader
     const submitInvoice = yield* SubmitInvoice
 
@@ -58,10 +54,7 @@ export const layer = HttpApiBuilder.group(
       handlers
         .handleAll({
           get: Effect.fnUntraced(function* ({ params }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-            const invoice = yield* invoices
-              .find({ organizationId, mode }, params.id)
-              .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+            const invoice = yield* reads.find(yield* DeveloperAuthorization.CurrentApiKey, params.id)
             // Not encoded by the schema: the record has the shape of the response, and this is the most frequent request.
             return HttpServerResponse.text(JSON.stringify(invoice), { contentType: "application/json" })
           }),
@@ -84,48 +77,19 @@ export const layer = HttpApiBuilder.group(
           }),
 
           upo: Effect.fnUntraced(function* ({ params, request }) {
-            const key = yield* DeveloperAuthorization.CurrentApiKey
-            const { mode, organizationId } = key
-            const reading = invoices.receipt({ organizationId, mode }, params.id)
-            const receipt = yield* FileResponse.read(key, reading).pipe(
-              Effect.catchTags({
-                InvoiceNotFound: invoiceNotFound,
-                ReceiptNotAvailable: () => Problems.fail("upo_not_available")
-              })
-            )
-            return FileResponse.respond(FileResponse.xml(`upo-${params.id}`, receipt), request.headers["if-none-match"])
+            return yield* reads.upo(yield* DeveloperAuthorization.CurrentApiKey, params.id, request)
           }),
 
           document: Effect.fnUntraced(function* ({ params, request }) {
-            const key = yield* DeveloperAuthorization.CurrentApiKey
-            const { mode, organizationId } = key
-            const reading = invoices.document({ organizationId, mode }, params.id)
-            const document = yield* FileResponse.read(key, reading).pipe(
-              Effect.catchTag("InvoiceNotFound", invoiceNotFound)
-            )
-            return FileResponse.respond(
-              FileResponse.xml(`invoice-${params.id}`, document),
-              request.headers["if-none-match"]
-            )
+            return yield* reads.document(yield* DeveloperAuthorization.CurrentApiKey, params.id, request)
           }),
 
           pdf: Effect.fnUntraced(function* ({ params, request }) {
-            const key = yield* DeveloperAuthorization.CurrentApiKey
-            const { mode, organizationId } = key
-            const scope = { organizationId, mode }
-            const [invoice, document] = yield* Effect.all([
-              invoices.find(scope, params.id),
-              FileResponse.read(key, invoices.document(scope, params.id))
-            ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-            return yield* respondWithPdf(key, invoice, document, request.headers["if-none-match"])
+            return yield* reads.pdf(yield* DeveloperAuthorization.CurrentApiKey, params.id, request)
           }),
 
           qr: Effect.fnUntraced(function* ({ params, query, request }) {
-            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-            const invoice = yield* invoices
-              .find({ organizationId, mode }, params.id)
-              .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-            return yield* QrResponse.respond(invoice, query, request.headers["if-none-match"])
+            return yield* reads.qr(yield* DeveloperAuthorization.CurrentApiKey, params.id, query, request)
           })
         })
         // Raw, because `SubmissionReader` decodes the body, off the event loop if that takes long.

@@ -28,10 +28,8 @@ import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import * as InvoiceFilters from "./InvoiceFilters.ts"
 import * as InvoicePages from "./InvoicePages.ts"
+import * as InvoiceReads from "./InvoiceReads.ts"
 import * as Pagination from "./Pagination.ts"
-import * as FileResponse from "./FileResponse.ts"
-import * as PdfResponse from "./PdfResponse.ts"
-import * as QrResponse from "./QrResponse.ts"
 
 // How long a caller waits that found the queue for private keys full. Opening an encrypted one takes up to a second.
 const keyFilesRetryAfterMs = 5000
@@ -69,7 +67,7 @@ export const layer = HttpApiBuilder.group(
     const notifier = yield* Notifier
     const offlineCertificates = yield* OfflineCertificates.OfflineCertificates
     const organizations = yield* Organizations
-    const respondWithPdf = yield* PdfResponse.make
+    const reads = yield* InvoiceReads.make(invoiceNotFound)
 
     const findOrganization = Effect.fnUntraced(function* (id: string) {
       return yield* organizations
@@ -208,57 +206,23 @@ export const layer = HttpApiBuilder.group(
       }),
 
       getInvoice: Effect.fnUntraced(function* ({ params }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
-        return yield* invoices
-          .find({ organizationId }, params.invoice_id)
-          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        return yield* reads.find(yield* findOwner(params.org_id), params.invoice_id)
       }),
 
       getInvoiceUpo: Effect.fnUntraced(function* ({ params, request }) {
-        const owner = yield* findOwner(params.org_id)
-        const { organizationId } = owner
-        const reading = invoices.receipt({ organizationId }, params.invoice_id)
-        const receipt = yield* FileResponse.read(owner, reading).pipe(
-          Effect.catchTags({
-            InvoiceNotFound: invoiceNotFound,
-            ReceiptNotAvailable: () => Problems.fail("upo_not_available")
-          })
-        )
-        return FileResponse.respond(
-          FileResponse.xml(`upo-${params.invoice_id}`, receipt),
-          request.headers["if-none-match"]
-        )
+        return yield* reads.upo(yield* findOwner(params.org_id), params.invoice_id, request)
       }),
 
       getInvoiceDocument: Effect.fnUntraced(function* ({ params, request }) {
-        const owner = yield* findOwner(params.org_id)
-        const { organizationId } = owner
-        const reading = invoices.document({ organizationId }, params.invoice_id)
-        const document = yield* FileResponse.read(owner, reading).pipe(
-          Effect.catchTag("InvoiceNotFound", invoiceNotFound)
-        )
-        return FileResponse.respond(
-          FileResponse.xml(`invoice-${params.invoice_id}`, document),
-          request.headers["if-none-match"]
-        )
+        return yield* reads.document(yield* findOwner(params.org_id), params.invoice_id, request)
       }),
 
       getInvoicePdf: Effect.fnUntraced(function* ({ params, request }) {
-        const owner = yield* findOwner(params.org_id)
-        const { organizationId } = owner
-        const [invoice, document] = yield* Effect.all([
-          invoices.find({ organizationId }, params.invoice_id),
-          FileResponse.read(owner, invoices.document({ organizationId }, params.invoice_id))
-        ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-        return yield* respondWithPdf(owner, invoice, document, request.headers["if-none-match"])
+        return yield* reads.pdf(yield* findOwner(params.org_id), params.invoice_id, request)
       }),
 
       getInvoiceQr: Effect.fnUntraced(function* ({ params, query, request }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
-        const invoice = yield* invoices
-          .find({ organizationId }, params.invoice_id)
-          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-        return yield* QrResponse.respond(invoice, query, request.headers["if-none-match"])
+        return yield* reads.qr(yield* findOwner(params.org_id), params.invoice_id, query, request)
       }),
 
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {

@@ -129,6 +129,10 @@ export default defineConfig(({ outDir = "dist" }) => ({
     for (const script of ["packDatabase.ts", "packReference.ts"])
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
     cpSync("../../docs/guides", join(outDir, "guides"), { recursive: true, filter: (path) => !path.includes("images") })
+    cpSync("../../docs/errors", join(outDir, "errors"), {
+      recursive: true,
+      filter: (path) => !path.endsWith("README.md")
+    })
     for (const name of ["Guides.md", "Start.md"])
       cpSync(join("../../docs/contents", name), join(outDir, "contents", name))
     for (const name of ["TTF/SourceSans3-Regular.ttf", "TTF/SourceSans3-Semibold.ttf"])

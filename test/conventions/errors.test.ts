@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { file, path } from "../../docs/errorPages.ts"
 import { ErrorCatalog } from "../../packages/core/src/index.ts"
 
 const folder = join(import.meta.dirname, "../../docs/errors")
@@ -60,9 +59,5 @@ describe("docs/errors", () => {
         assert.doesNotThrow(() => read(groups!["target"]!), `${file} links to ${groups!["target"]}`)
       }
     }
-  })
-
-  it("equals the pages that the server serves (run docs/errorPages.ts)", () => {
-    assert.strictEqual(readFileSync(path, "utf8"), file())
   })
 })

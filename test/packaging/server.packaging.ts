@@ -115,8 +115,9 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
       assert.includeMembers(files, [`${name}.br`, `${name}.gz`, `${name}.headers`])
   })
 
-  it("contains the guides", () => {
+  it("contains the guides and the pages of the errors", () => {
     assert.includeMembers(readdirSync(join(installed(), "dist/guides")), ["console.md", "live-mode.md", "webhooks.md"])
+    assert.include(readdirSync(join(installed(), "dist/errors")), "invalid_parameter.md")
   })
 
   it("contains the alert rules and the dashboard", () => {

@@ -37,7 +37,6 @@ import * as DataDirectory from "../settings/DataDirectory.ts"
 import { targetOf } from "../settings/postgresUrl.ts"
 import * as deployment from "./deployment.ts"
 import * as Partitions from "../database/Partitions.ts"
-import * as LoginNetworks from "../accounts/LoginNetworks.ts"
 import { metricName } from "../http/middleware/ProxyWarning.ts"
 import { broadNetworks } from "../settings/trustedProxies.ts"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
@@ -64,7 +63,7 @@ const examine = Effect.fnUntraced(function* (
   const { findings, settings } = checkSettings(env, production)
   const all: Array<Finding> = [...checkRuntime(), ...findings]
   if (settings === undefined) return all
-  all.push(...(yield* checkListening(settings)), ...(yield* checkServing(settings)))
+  all.push(...(yield* checkListening(settings)), ...(yield* checkProxies(settings)))
   if (production) all.push(...(yield* doctorProduction.checkDeployment(settings)))
   all.push(...(yield* checkDatabase(settings, production)), ...checkPolicy(settings.webhooks))
   all.push(...(yield* checkRedis(settings)))
@@ -431,7 +430,7 @@ const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape, pr
     ...(production ? yield* doctorProduction.checkDatabase(settings) : [])
   ]
   if (yield* Migrations.isCurrent) {
-    findings.push(yield* checkKeys(settings), yield* checkProxies(settings), ...(yield* checkStored(settings)))
+    findings.push(yield* checkKeys(settings), ...(yield* checkStored(settings)))
     findings.push(...(yield* doctorCells.check(settings)))
   }
   return findings
@@ -467,77 +466,59 @@ export const checkDatabase = (settings: SettingsShape, production = false): Effe
     )
   })
 
-// One account alone may belong to somebody who tries the server from the machine beside it.
-const minAccounts = 2
+const isUnnamed = new RegExp(`^${metricName}(?:\\{[^}]*\\})? 1$`, "m")
 
-// No public address: private, loopback, link-local or shared.
-const isInternal = (network: string): boolean => {
-  const address = network.replace(/\/64$/, "")
-  return isIP(address) !== 0 && !judgeAddress(address).ok
-}
-
-/** Compares the networks of recent logins with the trusted proxies. */
-export const checkProxies = ({
-  metricsPort,
-  trustedProxies
-}: Pick<SettingsShape, "metricsPort" | "trustedProxies">): Effect.Effect<
-  Finding,
-  SqlError.SqlError,
-  SqlClient.SqlClient
-> =>
-  Effect.map(LoginNetworks.findOnly, (only) => {
-    const broad = broadNetworks(trustedProxies)
-    if (broad.length > 0) {
-      return warning(
-        "proxies",
-        `GOVOICE_TRUSTED_PROXIES contains ${broad.join(", ")}: clients there choose the address that their limits count under.`,
-        "Name the networks of the proxies only."
-      )
-    }
-    if (trustedProxies.length > 0) return ok("proxies", `trusted: ${trustedProxies.join(", ")}`)
-    if (only === undefined || only.accounts < minAccounts || !isInternal(only.network)) {
-      return ok(
-        "proxies",
-        metricsPort === undefined
-          ? "every proxy seen at logins is in GOVOICE_TRUSTED_PROXIES; other requests are known only where GOVOICE_METRICS_PORT is set"
-          : "no sign of a proxy that GOVOICE_TRUSTED_PROXIES does not name"
-      )
-    }
-    return warning(
-      "proxies",
-      `All logins of the last seven days, of ${only.accounts} accounts, came from ${only.network}: one caller can use up the limits of all.`,
-      "If a proxy has this address, set GOVOICE_TRUSTED_PROXIES to its network."
-    )
-  })
-
-const isSet = new RegExp(`^${metricName}(?:\\{[^}]*\\})? 1$`, "m")
-
-/** Asks the server that runs with these settings, by its metrics, whether a proxy that they do not name forwards to it. */
-export const checkServing = ({
+// Undefined if no server runs here, or none that tells. What listens is told elsewhere.
+const metricsOf = ({
   http,
   metricsPort,
   role
-}: Pick<SettingsShape, "http" | "metricsPort" | "role">): Effect.Effect<ReadonlyArray<Finding>> => {
-  if (metricsPort === undefined || metricsPort === 0 || role === "worker") return Effect.succeed([])
+}: Pick<SettingsShape, "http" | "metricsPort" | "role">): Effect.Effect<string | undefined> => {
+  if (metricsPort === undefined || metricsPort === 0 || role === "worker") return Effect.succeed(undefined)
   return Effect.tryPromise(async () => {
     const url = `http://${hostOf(http.host)}:${metricsPort}/metrics`
     return (await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5000) })).text()
-  }).pipe(
-    // No server runs here. What listens is told elsewhere.
-    Effect.orElseSucceed(() => ""),
-    Effect.map((metrics) =>
-      isSet.test(metrics)
-        ? [
-            warning(
-              "proxies",
-              "Most requests to the server that runs here have X-Forwarded-For from an address that GOVOICE_TRUSTED_PROXIES does not name: all clients behind it share its limits.",
-              "If it is a proxy, set GOVOICE_TRUSTED_PROXIES to its network, and start the server again. Its log names the address as peer."
-            )
-          ]
-        : []
-    )
-  )
+  }).pipe(Effect.orElseSucceed(() => undefined))
 }
+
+/**
+ * Judges the trusted proxies, and asks the server that runs with these settings, by its metrics, whether one forwards to it that
+ * they do not name.
+ */
+export const checkProxies = (
+  settings: Pick<SettingsShape, "http" | "metricsPort" | "role" | "trustedProxies">
+): Effect.Effect<ReadonlyArray<Finding>> =>
+  Effect.map(metricsOf(settings), (metrics) => {
+    const { trustedProxies } = settings
+    const warnings: Array<Finding> = []
+    const broad = broadNetworks(trustedProxies)
+    if (broad.length > 0)
+      warnings.push(
+        warning(
+          "proxies",
+          `GOVOICE_TRUSTED_PROXIES contains ${broad.join(", ")}: clients there choose the address that their limits count under.`,
+          "Name the networks of the proxies only."
+        )
+      )
+    if (metrics !== undefined && isUnnamed.test(metrics))
+      warnings.push(
+        warning(
+          "proxies",
+          "Most requests to the server that runs here have X-Forwarded-For from an address that GOVOICE_TRUSTED_PROXIES does not name: all clients behind it share its limits.",
+          "If it is a proxy, set GOVOICE_TRUSTED_PROXIES to its network, and start the server again. Its log names the address as peer."
+        )
+      )
+    if (warnings.length > 0) return warnings
+    if (trustedProxies.length > 0) return [ok("proxies", `trusted: ${trustedProxies.join(", ")}`)]
+    return [
+      ok(
+        "proxies",
+        metrics === undefined
+          ? "none is trusted; whether one is forgotten is known only from a server that runs here with GOVOICE_METRICS_PORT"
+          : "no sign of a proxy that GOVOICE_TRUSTED_PROXIES does not name"
+      )
+    ]
+  })
 
 /** How long a Redis may take to answer, in milliseconds. */
 const redisTimeoutMs = 5000

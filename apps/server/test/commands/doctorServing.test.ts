@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { checkListening, checkRedis, checkServing } from "../../src/commands/doctor.ts"
+import { checkListening, checkProxies, checkRedis } from "../../src/commands/doctor.ts"
 import { metricName } from "../../src/http/middleware/ProxyWarning.ts"
 import { startRedis } from "../limits/support/redis.ts"
 
@@ -19,29 +19,59 @@ const serve = (metrics: string) =>
       })
   ).pipe(Effect.map((server) => (server.address() as AddressInfo).port))
 
-const examine = (metricsPort: number | undefined, role: "all" | "api" | "worker" = "api", host = "127.0.0.1") =>
-  checkServing({ http: { host, port: 3000 }, metricsPort, role })
+interface Examined {
+  readonly metricsPort?: number
+  readonly role?: "all" | "api" | "worker"
+  readonly host?: string
+  readonly trustedProxies?: ReadonlyArray<string>
+}
+
+const examine = ({ host = "127.0.0.1", metricsPort, role = "api", trustedProxies = [] }: Examined) =>
+  checkProxies({ http: { host, port: 3000 }, metricsPort, role, trustedProxies })
 
 describe("the doctor beside a server", () => {
   it.effect("warns when most requests come from a proxy that the settings do not name", () =>
     Effect.gen(function* () {
-      const port = yield* serve(`# TYPE ${metricName} gauge\n${metricName} 1\nother 0\n`)
+      const metricsPort = yield* serve(`# TYPE ${metricName} gauge\n${metricName} 1\nother 0\n`)
       for (const host of ["127.0.0.1", "0.0.0.0"]) {
-        const [finding, ...others] = yield* examine(port, "all", host)
-        assert.isEmpty(others)
-        assert.strictEqual(finding?.level, "warning")
-        assert.include(finding?.remedy, "set GOVOICE_TRUSTED_PROXIES to its network")
+        for (const trustedProxies of [[], ["10.1.2.0/24"]]) {
+          const [finding, ...others] = yield* examine({ host, metricsPort, role: "all", trustedProxies })
+          assert.isEmpty(others)
+          assert.strictEqual(finding?.level, "warning")
+          assert.include(finding?.remedy, "set GOVOICE_TRUSTED_PROXIES to its network")
+        }
       }
-      assert.isEmpty(yield* examine(port, "worker"))
+      const [ofWorker] = yield* examine({ metricsPort, role: "worker" })
+      assert.strictEqual(ofWorker?.level, "ok")
     })
   )
 
-  it.effect("finds nothing otherwise, without metrics, and without a server", () =>
+  it.effect("is content otherwise, and says what it does not know", () =>
     Effect.gen(function* () {
       for (const metrics of ["", `${metricName} 0\n`, `${metricName}_other 1\n`, "<html>"]) {
-        assert.isEmpty(yield* examine(yield* serve(metrics)))
+        const [finding, ...others] = yield* examine({ metricsPort: yield* serve(metrics) })
+        assert.isEmpty(others)
+        assert.deepInclude(finding, { level: "ok", check: "proxies" })
+        assert.include(finding?.message, "no sign")
       }
-      for (const port of [undefined, 0, 1]) assert.isEmpty(yield* examine(port))
+      for (const found of [
+        yield* examine({}),
+        yield* examine({ metricsPort: 0 }),
+        yield* examine({ metricsPort: 1 })
+      ]) {
+        assert.deepInclude(found[0], { level: "ok", check: "proxies" })
+        assert.include(found[0]?.message, "GOVOICE_METRICS_PORT")
+      }
+    })
+  )
+
+  it.effect("warns about trusted networks that contain clients", () =>
+    Effect.gen(function* () {
+      const [finding] = yield* examine({ trustedProxies: ["10.0.0.0/8", "0.0.0.0/0"] })
+      assert.strictEqual(finding?.level, "warning")
+      assert.include(finding?.message, "GOVOICE_TRUSTED_PROXIES contains 0.0.0.0/0")
+      const [named] = yield* examine({ trustedProxies: ["10.0.0.0/8"] })
+      assert.deepInclude(named, { level: "ok", message: "trusted: 10.0.0.0/8" })
     })
   )
 

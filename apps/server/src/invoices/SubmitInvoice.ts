@@ -127,7 +127,8 @@ interface Entry {
   readonly event: EventOutbox.OutboxEvent
 }
 
-const entryColumns: Arrays.Columns<Entry> = {
+// The type of each column, and its field.
+const entryColumns: Readonly<Record<string, readonly [Arrays.ElementType, (entry: Entry) => unknown]>> = {
   id: ["text", ({ row }) => row.id],
   organization_id: ["text", ({ submission }) => submission.organizationId],
   mode: ["text", ({ row }) => row.mode],
@@ -198,7 +199,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
       return sql`woken AS (${wakeStatement(contexts, now)}),`
     }
 
-    const selectEntries = Arrays.selectBySubscript(sql, entryColumns)
+    const columnNames = sql.literal(Object.keys(entryColumns).join(", "))
+    const selectEntries = (entries: ReadonlyArray<Entry>) => {
+      const arrays = Object.values(entryColumns).map(([type, field]) => sql`${Arrays.column(type, entries, field)}`)
+      return sql`SELECT * FROM unnest(${sql.csv(arrays)}) AS entry (${columnNames})`
+    }
 
     const events = sql`
       SELECT event_id AS "eventId", delivery_id AS "deliveryId", organization_id AS "organizationId", id AS "invoiceId",

@@ -106,7 +106,13 @@ export type DeliveryId = Id<"wd">
  */
 export type RequestId = Id<"req">
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+/**
+ * The 32 symbols of identifiers: Crockford's base32, lowercase.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /**
  * The number of random bytes that `make` needs.

@@ -94,7 +94,7 @@ const taxpayersOf = (contexts: ReadonlyArray<string>) => textArray(contexts.map(
 const bucketsOf = (sql: Sql, contexts: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ readonly bucket: string }>`
-      SELECT DISTINCT ${sql.literal(movedTables.bucketOfOrganization)} AS bucket FROM organizations
+      SELECT DISTINCT ${sql.literal(movedTables.bucketOf("organization"))} AS bucket FROM organizations
       WHERE left(credential_context, 10) = ANY (${taxpayersOf(contexts)})
     `,
     (rows) => rows.map(({ bucket }) => bucket)
@@ -470,7 +470,7 @@ const copyCredentials = Effect.fnUntraced(function* ({ source, target }: Databas
   yield* target.unsafe(`DROP SUBSCRIPTION IF EXISTS ${nameOf(move)}`)
   const [found] = yield* source<{ readonly rows: string; readonly count: number }>`
     SELECT coalesce(json_agg(organizations), '[]')::text AS rows, count(*)::int AS count FROM organizations
-    WHERE ${source.literal(movedTables.bucketOfOrganization)} = ANY (${textArray(move.buckets)})
+    WHERE ${source.literal(movedTables.bucketOf("organization"))} = ANY (${textArray(move.buckets)})
   `
   const { count, rows } = found!
   const written = yield* target.withTransaction(
@@ -482,7 +482,7 @@ const copyCredentials = Effect.fnUntraced(function* ({ source, target }: Databas
           SELECT ${target.literal(credentialColumns)} FROM json_populate_recordset(NULL::organizations, ${rows}::text::json) AS arrived
           WHERE arrived.id = organizations.id
         )
-        WHERE ${target.literal(movedTables.bucketOfOrganization)} = ANY (${textArray(move.buckets)})
+        WHERE ${target.literal(movedTables.bucketOf("organization"))} = ANY (${textArray(move.buckets)})
         RETURNING id
       `
     })

@@ -1,11 +1,13 @@
 /** The tables of the directory, as commands read and write them in the control cell. */
+import { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { bucketOf } from "./movedTables.ts"
 
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz".split("")
+const symbols = Ids.alphabet.split("")
 
 /** All buckets. */
-const buckets: ReadonlyArray<string> = alphabet.flatMap((a) => alphabet.map((b) => a + b))
+const buckets: ReadonlyArray<string> = symbols.flatMap((a) => symbols.map((b) => a + b))
 
 /** A cell of the directory. */
 export interface Cell {
@@ -16,9 +18,6 @@ export interface Cell {
   readonly organizations: number
 }
 
-// The bucket is the 11th and 12th character after the prefix `org_`.
-const bucketOf = (id: string): string => `substring(${id} FROM 15 FOR 2)`
-
 /** Reads the cells, the control cell first. */
 export const cells: Effect.Effect<ReadonlyArray<Cell>, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
   SqlClient.SqlClient,
@@ -26,7 +25,7 @@ export const cells: Effect.Effect<ReadonlyArray<Cell>, SqlError.SqlError, SqlCli
     SELECT name, is_control, url,
            (SELECT count(*)::int FROM cell_buckets WHERE cell = name) AS buckets,
            (
-             SELECT count(*)::int FROM organizations JOIN cell_buckets ON bucket = ${sql.literal(bucketOf("organizations.id"))}
+             SELECT count(*)::int FROM organizations JOIN cell_buckets ON bucket = ${sql.literal(bucketOf("organization", "organizations.id"))}
              WHERE cell = cells.name
            ) AS organizations
     FROM cells ORDER BY is_control DESC, name
@@ -66,11 +65,11 @@ export const giveEmptyBuckets = (cell: string) =>
       ), spare AS (
         SELECT bucket FROM (
           SELECT bucket, row_number() OVER (PARTITION BY cell ORDER BY EXISTS (
-            SELECT FROM organizations WHERE ${sql.literal(bucketOf("organizations.id"))} = bucket
+            SELECT FROM organizations WHERE ${sql.literal(bucketOf("organization", "organizations.id"))} = bucket
           ) DESC, bucket) AS place
           FROM cell_buckets WHERE cell <> ${cell}
         ) AS ranked, share
-        WHERE place > share.buckets AND NOT EXISTS (SELECT FROM organizations WHERE ${sql.literal(bucketOf("organizations.id"))} = bucket)
+        WHERE place > share.buckets AND NOT EXISTS (SELECT FROM organizations WHERE ${sql.literal(bucketOf("organization", "organizations.id"))} = bucket)
         ORDER BY place DESC
         LIMIT greatest(0, (SELECT buckets FROM share) - (SELECT count(*) FROM cell_buckets WHERE cell = ${cell}))
       )
@@ -104,4 +103,4 @@ export const cellOf = (bucket: string): Effect.Effect<string | undefined, SqlErr
 export const isServedBy = (sql: Statement.Constructor, cell: string | undefined, id: string): Statement.Fragment =>
   cell === undefined
     ? sql`true`
-    : sql`EXISTS (SELECT FROM cell_buckets WHERE bucket = ${sql.literal(bucketOf(id))} AND cell = ${cell})`
+    : sql`EXISTS (SELECT FROM cell_buckets WHERE bucket = ${sql.literal(bucketOf("organization", id))} AND cell = ${cell})`

@@ -8,7 +8,7 @@ import { Effect, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { textArray } from "../database/Arrays.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
-import { bucketOfOrganization } from "./movedTables.ts"
+import { bucketOf } from "./movedTables.ts"
 import { ofThisDatabase } from "./subscriptions.ts"
 
 /**
@@ -91,7 +91,7 @@ const refuseMoved = `
     IF current_setting('govoice.moving', true) IS DISTINCT FROM 'on' AND (
       EXISTS (
         SELECT FROM cell_moves
-        WHERE bucket = substr(owner, 15, 2) AND (changes OR step NOT IN ('copying', 'draining'))
+        WHERE bucket = ${bucketOf("organization", "owner")} AND (changes OR step NOT IN ('copying', 'draining'))
       ) OR changes AND EXISTS (
         SELECT FROM cell_moves CROSS JOIN LATERAL unnest(contexts) AS moving
         WHERE step <> 'moved' AND left(moving, 10) = left(context, 10)
@@ -146,7 +146,7 @@ export const organizationsOf = (
 ): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
   Effect.map(
     sql<{ readonly id: string }>`
-      SELECT id FROM organizations WHERE ${sql.literal(bucketOfOrganization)} = ANY (${textArray(buckets)}) ORDER BY id
+      SELECT id FROM organizations WHERE ${sql.literal(bucketOf("organization"))} = ANY (${textArray(buckets)}) ORDER BY id
     `,
     (rows) => rows.map(({ id }) => id)
   )
@@ -186,7 +186,7 @@ export const unfinished: Effect.Effect<
   SqlClient.SqlClient,
   (sql) => sql<Unfinished>`
       SELECT target, step, started_at, ARRAY(
-        SELECT id FROM organizations JOIN cell_moves AS member ON member.bucket = ${sql.literal(bucketOfOrganization)}
+        SELECT id FROM organizations JOIN cell_moves AS member ON member.bucket = ${sql.literal(bucketOf("organization"))}
         WHERE member.lead = whole.lead ORDER BY id
       ) AS organizations
       FROM cell_moves AS whole WHERE bucket = lead AND step <> 'moved' ORDER BY started_at

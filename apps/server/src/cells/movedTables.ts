@@ -9,23 +9,24 @@ import { Ids } from "@govoice/core"
 /** Where the two characters of the bucket begin in identifiers with this prefix, counted from 1. */
 const start = (prefix: keyof typeof Ids.prefixes): number => Ids.prefixes[prefix].length + 1 + 10 + 1
 
-const of = (prefix: keyof typeof Ids.prefixes, column = "id"): string => `substr(${column}, ${start(prefix)}, 2)`
+/** The expression of the bucket of an identifier. */
+export const bucketOf = (prefix: keyof typeof Ids.prefixes, id = "id"): string => `substr(${id}, ${start(prefix)}, 2)`
 
 /** The tables whose rows are replicated, each with the expression of the bucket of a row, those that are referred to first. */
 export const replicated = {
-  api_keys: of("apiKey"),
-  webhook_endpoints: of("endpoint"),
-  offline_certificates: of("organization"),
-  invoices: of("invoice"),
-  invoice_documents: of("invoice", "invoice_id"),
-  receipts: of("invoice", "invoice_id"),
-  idempotency_records: of("organization", "organization_id"),
-  events: of("event"),
-  deliveries: of("delivery"),
-  national_logins: of("organization"),
+  api_keys: bucketOf("apiKey"),
+  webhook_endpoints: bucketOf("endpoint"),
+  offline_certificates: bucketOf("organization"),
+  invoices: bucketOf("invoice"),
+  invoice_documents: bucketOf("invoice", "invoice_id"),
+  receipts: bucketOf("invoice", "invoice_id"),
+  idempotency_records: bucketOf("organization", "organization_id"),
+  events: bucketOf("event"),
+  deliveries: bucketOf("delivery"),
+  national_logins: bucketOf("organization"),
   // Their replica identity is the whole row.
-  national_sessions: of("organization", "organization_id"),
-  national_submissions: of("organization", "organization_id")
+  national_sessions: bucketOf("organization", "organization_id"),
+  national_submissions: bucketOf("organization", "organization_id")
 } as const
 
 /** The tables of which the move itself writes some columns: limits and counts, lanes, credentials. */
@@ -59,6 +60,3 @@ export const kept = [
   "queue_gauges",
   "schema_migrations"
 ] as const
-
-/** The expression of the bucket of an organization. */
-export const bucketOfOrganization: string = of("organization")

@@ -3,7 +3,7 @@
  * neither exists without the other. An event has one delivery for each enabled endpoint that subscribes to its type and mode.
  */
 import { PgTypes } from "@effect/sql-pg"
-import type { Ids, Invoice, InvoiceEvent, Mode } from "@govoice/core"
+import { Ids, type Invoice, type InvoiceEvent, type Mode } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
@@ -64,14 +64,12 @@ export const selectInvoiceId = (
   SELECT invoice_id FROM events WHERE id = ${eventId} AND organization_id = ${organizationId}
 `
 
-const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
-
 /**
  * The identifier of a delivery: the one in the outbox, with its last character moved on by the row number. Only the database knows
  * the subscribed endpoints; an organization has at most 20, there are 32 characters, and beyond them the identifier is null, which the table refuses.
  */
 const idByRowNumber = (sql: Statement.Constructor): Statement.Fragment => {
-  const symbols = sql.literal(`'${crockford}'`)
+  const symbols = sql.literal(`'${Ids.alphabet}'`)
   const nth = sql`(row_number() OVER (PARTITION BY "eventId" ORDER BY endpoint.id))::int`
   return sql`
     left("deliveryId", -1) || substr(

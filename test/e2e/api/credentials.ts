@@ -66,7 +66,7 @@ export const testCredentials = (api: ApiSuite): void => {
       assert.strictEqual(answer.status, 200)
     })
 
-    it("are keys of 192 random bits in base62 with a checksum, whose last four characters are stored", async () => {
+    it("are keys of 33 random letters and digits with a checksum, whose last four characters are stored", async () => {
       const { organizationId, testKey, liveKey, token: auth } = api.tenant
       assert.match(testKey, /^sk_test_[0-9A-Za-z]{41}$/)
       assert.match(liveKey, /^sk_live_[0-9A-Za-z]{41}$/)

@@ -1,31 +1,24 @@
 /**
  * The secrets of API keys: their format, their generation, and the hash that is stored of them.
  *
- * A secret is `sk_test_` or `sk_live_`, the bucket of its organization in 2 characters, 33 characters of base62 for 192 random bits,
+ * A secret is `sk_test_` or `sk_live_`, the bucket of its organization in 2 characters, 33 random letters and digits (196 bits),
  * and a checksum of 6 characters. The checksum rejects mistyped keys without a query, and lets secret scanners recognize leaked ones.
  */
 import { Ids, type Mode } from "@govoice/core"
 import * as crypto from "node:crypto"
 import { crc32 } from "node:zlib"
+import { alphanumeric, randomText } from "../crypto/OpaqueToken.ts"
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-const base62 = (value: bigint, length: number): string => {
-  let text = ""
-  for (let rest = value; text.length < length; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text
-  return text
-}
-
-// Every request computes it, and bigints are slow: hence a second base62 over numbers.
 const checksum = (body: string): string => {
   let text = ""
-  for (let rest = crc32(body); text.length < 6; rest = Math.floor(rest / 62)) text = alphabet.charAt(rest % 62) + text
+  for (let rest = crc32(body); text.length < 6; rest = Math.floor(rest / 62))
+    text = alphanumeric.charAt(rest % 62) + text
   return text
 }
 
-/** Generates a secret of 192 random bits for a key of an organization. */
+/** Generates a secret for a key of an organization. */
 export const generate = (mode: Mode.Mode, owner: Ids.OrganizationId): string => {
-  const body = `sk_${mode}_${Ids.bucket(owner)}${base62(BigInt(`0x${crypto.randomBytes(24).toString("hex")}`), 33)}`
+  const body = `sk_${mode}_${Ids.bucket(owner)}${randomText(33)}`
   return body + checksum(body)
 }
 

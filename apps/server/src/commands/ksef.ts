@@ -1,7 +1,6 @@
 /** `govoice ksef`: the national system (KSeF), its credentials, and what waits for it. */
 import type { Environment, KsefClient, KsefError } from "@govoice/ksef/client"
 import { ContextIdentifier } from "@govoice/ksef/format"
-import { Ids } from "@govoice/core"
 import { Clock, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
@@ -10,7 +9,7 @@ import * as Organizations from "../accounts/Organizations.ts"
 import * as KeyRing from "../crypto/KeyRing.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
-import * as ofCell from "./ofCell.ts"
+import * as organizations from "./organizations.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import { inOneLine, readSecret } from "./input.ts"
 import { PublicKeys } from "@govoice/ksef/crypto"
@@ -78,18 +77,6 @@ export const withStores = <A, E>(
       Layer.provide([KeyRing.layer(encryptionKeys), Layer.succeed(Settings)(settings), nationalSystem(settings)])
     )
     return yield* deployment.onMigrated(settings, Effect.provide(effect, stores))
-  })
-
-/** Finds the organization that a flag names, and its account. */
-export const findOrganization = (settings: SettingsShape, id: string) =>
-  Effect.gen(function* () {
-    const notFound = new CommandFailure({
-      message: `There is no organization ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
-    })
-    if (!Ids.is("org", id)) return yield* notFound
-    yield* ofCell.onCellOf(settings, id)
-    const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
-    return accountId === undefined ? yield* notFound : { id, accountId }
   })
 
 const refusalOf = (error: KsefError): Logins.CredentialRefused | KsefError => {
@@ -200,7 +187,7 @@ const readAccess = (settings: Parameters<typeof withStores>[0], organization: st
   withStores(
     settings,
     Effect.gen(function* () {
-      const { id } = yield* findOrganization(settings, organization)
+      const { id } = yield* organizations.find(settings, organization)
       const stored = yield* (yield* GatewayCredentials.GatewayCredentials)
         .read(id)
         .pipe(Effect.mapError(({ message }) => new CommandFailure({ message: `${message}.` })))
@@ -344,7 +331,7 @@ export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { org
     Effect.mapError(({ message }) => refused(message))
   )
   const store = Effect.gen(function* () {
-    const { accountId, id } = yield* findOrganization(settings, organization)
+    const { accountId, id } = yield* organizations.find(settings, organization)
     yield* (yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked).pipe(
       Effect.catchTags({
         OrganizationNotFound: Effect.die,
@@ -380,7 +367,7 @@ export const show = Effect.fnUntraced(function* (env: EnvironmentVariables, { js
   const described = yield* withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* findOrganization(settings, organization)
+      const { accountId, id } = yield* organizations.find(settings, organization)
       return yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).describe(accountId, id))
     })
   )
@@ -396,7 +383,7 @@ export const remove = Effect.fnUntraced(function* (
   yield* withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* findOrganization(settings, organization)
+      const { accountId, id } = yield* organizations.find(settings, organization)
       yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).remove(accountId, id))
     })
   )

@@ -7,6 +7,7 @@ import { CommandFailure } from "./CommandFailure.ts"
 import { inOneLine } from "./input.ts"
 import * as deployment from "./deployment.ts"
 import * as ksef from "./ksef.ts"
+import * as organizations from "./organizations.ts"
 
 interface PutFlags extends Pick<ksef.OrganizationFlags, "organization"> {
   readonly certificate: string
@@ -32,7 +33,7 @@ export const put = Effect.fnUntraced(function* (
     Effect.mapError(({ message }) => refused(message))
   )
   const store = Effect.gen(function* () {
-    const { accountId, id } = yield* ksef.findOrganization(settings, organization)
+    const { accountId, id } = yield* organizations.find(settings, organization)
     yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).put(accountId, id, pair))
   })
   yield* ksef.withStores(settings, store)
@@ -64,7 +65,7 @@ export const show = Effect.fnUntraced(function* (
   const described = yield* ksef.withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* ksef.findOrganization(settings, organization)
+      const { accountId, id } = yield* organizations.find(settings, organization)
       return yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).describe(accountId, id))
     })
   )
@@ -80,7 +81,7 @@ export const remove = Effect.fnUntraced(function* (
   yield* ksef.withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* ksef.findOrganization(settings, organization)
+      const { accountId, id } = yield* organizations.find(settings, organization)
       yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).remove(accountId, id))
     })
   )

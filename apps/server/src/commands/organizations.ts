@@ -3,7 +3,7 @@ import { Ids } from "@govoice/core"
 import { Console, Effect, Layer } from "effect"
 import * as Organizations from "../accounts/Organizations.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { Settings } from "../settings/Settings.ts"
+import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as ConcurrencyLimits from "../deliveries/ConcurrencyLimits.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import * as deployment from "./deployment.ts"
@@ -21,6 +21,17 @@ const parse = (text: string): Effect.Effect<number | null, CommandFailure> => {
       )
 }
 
+/** Finds the organization that a flag names, and its account. */
+export const find = Effect.fnUntraced(function* (settings: SettingsShape, id: string) {
+  const notFound = new CommandFailure({
+    message: `There is no organization ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
+  })
+  if (!Ids.is("org", id)) return yield* notFound
+  yield* ofCell.onCellOf(settings, id)
+  const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
+  return accountId === undefined ? yield* notFound : { id, accountId }
+})
+
 /** Sets or removes the limit, and prints what applies. */
 export const limit = Effect.fnUntraced(function* (
   env: EnvironmentVariables,
@@ -28,15 +39,7 @@ export const limit = Effect.fnUntraced(function* (
 ) {
   const settings = yield* deployment.settings(env)
   const chosen = yield* parse(deliveries)
-  const notFound = new CommandFailure({
-    message: `There is no organization ${JSON.stringify(organization)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
-  })
-  const set = Effect.gen(function* () {
-    if (!Ids.is("org", organization)) return yield* notFound
-    yield* ofCell.onCellOf(settings, organization)
-    const owner = yield* (yield* Organizations.Organizations).ownerOf(organization)
-    return yield* owner === undefined ? notFound : ConcurrencyLimits.set(organization, chosen)
-  })
+  const set = Effect.flatMap(find(settings, organization), ({ id }) => ConcurrencyLimits.set(id, chosen))
   const stores = Organizations.layer.pipe(Layer.provide(Layer.succeed(Settings)(settings)))
   if (!(yield* deployment.onMigrated(settings, Effect.provide(set, stores)))) {
     return yield* new CommandFailure({

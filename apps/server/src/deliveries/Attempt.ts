@@ -126,9 +126,7 @@ export const make = Effect.gen(function* () {
         ? Effect.void
         : Effect.annotateLogs(Effect.logDebug(`Delivery attempt failed: ${sentence}`), { ...idsOf(delivery), attempts })
     const recorded = wasTried(outcome) ? receiverLog.record(delivery.url, outcome, sentence) : Effect.void
-    return logged === Effect.void && recorded === Effect.void
-      ? Effect.succeed(completion)
-      : Effect.as(Effect.andThen(logged, recorded), completion)
+    return Effect.as(Effect.andThen(logged, recorded), completion)
   }
 
   const logError = (delivery: ClaimedDelivery, message: string, cause: unknown) =>
@@ -174,7 +172,7 @@ export const make = Effect.gen(function* () {
         )
       })
     )
-    return leaseLog.outage() === undefined ? sent : Effect.andThen(leaseLog.success, sent)
+    return Effect.andThen(leaseLog.success, sent)
   }
 
   return (delivery: ClaimedDelivery, leasedUntil: number): Effect.Effect<Completion> => {

@@ -48,10 +48,7 @@ interface Limit {
   /** The size of the bucket, in tokens. */
   readonly tokens: number
   /** How long an empty bucket takes to fill. */
-  readonly windowMs: number
-  /** How long a token takes to come back. */
-  readonly refillRate: Duration.Duration
-  readonly refillMs: number
+  readonly window: Duration.Duration
 }
 
 /** The remaining part of a limit. */
@@ -61,22 +58,10 @@ interface Remaining {
   readonly resetSeconds: number
 }
 
-const timesOf = (window: Duration.Duration, tokens: number) => {
-  const refillRate = Duration.divideUnsafe(window, tokens)
-  return { windowMs: Duration.toMillis(window), refillRate, refillMs: Duration.toMillis(refillRate) }
-}
-
 const requestLimit = (name: string, burst: number, perSecond: number): Limit => {
-  const times = timesOf(Duration.max(Duration.seconds(burst / perSecond), Duration.millis(1)), burst)
-  const named = { name, quota: burst, windowMs: times.windowMs }
-  return {
-    named,
-    policy: Throttling.policyOf(named),
-    suffix: "",
-    unit: 1,
-    tokens: burst,
-    ...times
-  }
+  const window = Duration.max(Duration.seconds(burst / perSecond), Duration.millis(1))
+  const named = { name, quota: burst, windowMs: Duration.toMillis(window) }
+  return { named, policy: Throttling.policyOf(named), suffix: "", unit: 1, tokens: burst, window }
 }
 
 // A token is a KiB: the time that a token takes is rounded to nanoseconds, and a byte would take less.
@@ -84,16 +69,20 @@ const byteUnit = 1024
 const byteBurstSeconds = 4
 
 const byteLimit = (name: string, perSecond: number): Limit => {
-  const tokens = Math.floor((byteBurstSeconds * perSecond) / byteUnit)
-  const windowMs = byteBurstSeconds * 1000
-  const named = { name, quota: byteBurstSeconds * perSecond, unit: "content-bytes", windowMs } as const
+  const window = Duration.seconds(byteBurstSeconds)
+  const named = {
+    name,
+    quota: byteBurstSeconds * perSecond,
+    unit: "content-bytes",
+    windowMs: Duration.toMillis(window)
+  } as const
   return {
     named,
     policy: Throttling.policyOf(named),
     suffix: ":bytes",
     unit: byteUnit,
-    tokens,
-    ...timesOf(Duration.seconds(byteBurstSeconds), tokens)
+    tokens: Math.floor((byteBurstSeconds * perSecond) / byteUnit),
+    window
   }
 }
 
@@ -112,7 +101,7 @@ const organizationMultiple = 2
 export const layer = Layer.effect(
   RateLimits,
   Effect.gen(function* () {
-    const store = yield* RateLimiter.RateLimiterStore
+    const limiter = yield* RateLimiter.make
     const { account, burst, bytesPerSecond, perSecond } = (yield* Settings).rateLimit
     const keyLimits = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
     const organizationLimits = {
@@ -121,30 +110,31 @@ export const layer = Layer.effect(
     }
     const accountLimit = requestLimit("account", account.burst, account.perSecond)
 
-    const refuse = ({ named }: Limit, waitMs: number) => Throttling.fail({ limit: named, waitMs })
-
-    /**
-     * Takes tokens, and returns what is left, or fails. This is `RateLimiter.consume` for token buckets, with the times of a
-     * limit computed once: for each request they cost as much as the bucket.
-     */
+    /** Takes tokens, and returns what is left, or fails. */
     const consume = (limit: Limit, id: string, amount: number, onExceeded: "delay" | "fail") => {
-      const { refillMs, refillRate, suffix, unit, windowMs } = limit
-      const tokens = Math.ceil(amount / unit)
-      const allowOverflow = onExceeded === "delay"
-      if (!allowOverflow && tokens > limit.tokens) return refuse(limit, windowMs)
-      // The stores count in memory while Redis is unavailable, and memory does not fail.
-      const taken = Effect.orDie(
-        store.tokenBucket({ key: `${id}${suffix}`, tokens, limit: limit.tokens, refillRate, allowOverflow })
-      )
-      return Effect.flatMap(taken, ([remaining, elapsedMs]) =>
-        !allowOverflow && remaining < 0
-          ? refuse(limit, Math.ceil(-remaining) * refillMs - elapsedMs)
-          : Effect.succeed<Remaining>({
-              limit,
-              remaining: Math.max(0, Math.floor(remaining)) * unit,
-              resetSeconds: Throttling.seconds(Math.max(0, Math.ceil(limit.tokens - remaining) * refillMs - elapsedMs))
-            })
-      )
+      const { named, suffix, tokens, unit, window } = limit
+      return limiter
+        .consume({
+          algorithm: "token-bucket",
+          key: `${id}${suffix}`,
+          limit: tokens,
+          onExceeded,
+          tokens: Math.ceil(amount / unit),
+          window
+        })
+        .pipe(
+          Effect.map(({ remaining, resetAfter }): Remaining => ({
+            limit,
+            remaining: Math.max(0, Math.floor(remaining)) * unit,
+            resetSeconds: Throttling.seconds(Duration.toMillis(resetAfter))
+          })),
+          // The stores count in memory while Redis is unavailable, and memory does not fail.
+          Effect.catch(({ reason }) =>
+            reason._tag === "RateLimitExceeded"
+              ? Throttling.fail({ limit: named, waitMs: Duration.toMillis(reason.retryAfter) })
+              : Effect.die(reason)
+          )
+        )
     }
 
     return {

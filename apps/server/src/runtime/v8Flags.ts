@@ -14,8 +14,8 @@ export const disablePretenuring = (): void => setFlagsFromString("--no-allocatio
  * Has V8 collect the old generation when it has doubled since the last time.
  *
  * By itself, V8 lets a small heap grow to about four times what is in use. The rows and lists of a batch in live mode live long
- * enough to get there, and hold memory outside of the heap, too. Measured with `bench/ksef` at 10,000 invoices: 243 MiB resident instead
- * of 278, with the same processor time.
+ * enough to get there, and hold memory outside of the heap, too. Measured with `bench/ksef` at 10,000 invoices: 234 and 242 MiB
+ * resident instead of 292 and 302, which miss the goal of the benchmark.
  */
 export const limitHeapGrowth = (): void => setFlagsFromString("--heap-growing-percent=100")
 

@@ -84,27 +84,38 @@ export const unknownNameWarning = (name: string): string => {
 /** The remedy for faulty settings. */
 export const settingsRemedy = "Run 'govoice settings' for every setting."
 
-const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] as const
+/** Reads single settings, and collects what is wrong with them. */
+interface Reader {
+  readonly value: <K extends Name>(name: K) => Values[K]
+  readonly isGiven: (name: Name) => boolean
+  readonly faults: Array<string>
+}
 
-const marginMs = 5000
-
-/**
- * Reads the settings from environment variables, and from the files of secrets that they name.
- *
- * @throws {InvalidSettings} with all faults.
- */
-export const read = (given: EnvironmentVariables) => {
+const makeReader = (given: EnvironmentVariables): Reader => {
   const { env, faults: faultsOfFiles } = SecretFiles.resolve(given)
   const faults = [...faultsOfFiles]
-  const isGiven = (name: Name) => env[name] !== undefined || given[SecretFiles.variableOf(name)] !== undefined
-  const value = <K extends Name>(name: K): Values[K] =>
-    readOne(
-      env[name] === given[name] ? name : `${name}, from ${SecretFiles.variableOf(name)},`,
-      definitions[name] as Definition<Values[K]>,
-      env[name],
-      faults
-    )
+  return {
+    value: <K extends Name>(name: K): Values[K] =>
+      readOne(
+        env[name] === given[name] ? name : `${name}, from ${SecretFiles.variableOf(name)},`,
+        definitions[name] as Definition<Values[K]>,
+        env[name],
+        faults
+      ),
+    isGiven: (name) => env[name] !== undefined || given[SecretFiles.variableOf(name)] !== undefined,
+    faults
+  }
+}
 
+const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] as const
+
+const ofPostgresAlone = [
+  "GOVOICE_DATABASE_DIRECT_URL",
+  "GOVOICE_DATABASE_POOLED",
+  "GOVOICE_DATABASE_REPLICA_URL"
+] as const
+
+const readDatabase = ({ faults, isGiven, value }: Reader) => {
   const url = value("DATABASE_URL")
   const dataDir = value("GOVOICE_DATA_DIR")
   const jwtSecret = value("GOVOICE_JWT_SECRET")
@@ -119,41 +130,49 @@ export const read = (given: EnvironmentVariables) => {
   const isPooled = value("GOVOICE_DATABASE_POOLED") ?? directUrl !== undefined
   const replicaUrl = value("GOVOICE_DATABASE_REPLICA_URL")
   if (!isGiven("DATABASE_URL")) {
-    for (const name of [
-      "GOVOICE_DATABASE_DIRECT_URL",
-      "GOVOICE_DATABASE_POOLED",
-      "GOVOICE_DATABASE_REPLICA_URL"
-    ] as const) {
-      if (isGiven(name)) faults.push(`${name} requires DATABASE_URL.`)
-    }
+    for (const name of ofPostgresAlone) if (isGiven(name)) faults.push(`${name} requires DATABASE_URL.`)
   }
   if (!isPooled && directUrl !== undefined) {
     faults.push("GOVOICE_DATABASE_DIRECT_URL requires GOVOICE_DATABASE_POOLED=true. Remove one of them.")
   }
 
-  const cellName = value("GOVOICE_CELL")
+  // Read for the embedded database, too, so that its faults are named.
+  const connections = value("GOVOICE_DATABASE_CONNECTIONS")
+  const database: DatabaseSettings =
+    url === undefined
+      ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
+      : { _tag: "Postgres", url, connections, pooler: isPooled ? { directUrl } : undefined, replicaUrl }
+  return { database, databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"), jwtSecret, encryptionKeys }
+}
+
+const readCell = ({ faults, isGiven, value }: Reader) => {
+  const name = value("GOVOICE_CELL")
   const controlUrl = value("GOVOICE_CONTROL_DATABASE_URL")
-  if (isGiven("GOVOICE_CELL") && !isGiven("DATABASE_URL")) faults.push("GOVOICE_CELL requires DATABASE_URL.")
-  if (isGiven("GOVOICE_CONTROL_DATABASE_URL") && !isGiven("GOVOICE_CELL")) {
-    faults.push("GOVOICE_CONTROL_DATABASE_URL requires GOVOICE_CELL.")
-  }
   const targetUrl = value("GOVOICE_TARGET_DATABASE_URL")
-  if (isGiven("GOVOICE_TARGET_DATABASE_URL") && !isGiven("GOVOICE_CELL")) {
-    faults.push("GOVOICE_TARGET_DATABASE_URL requires GOVOICE_CELL.")
+  if (isGiven("GOVOICE_CELL") && !isGiven("DATABASE_URL")) faults.push("GOVOICE_CELL requires DATABASE_URL.")
+  for (const url of ["GOVOICE_CONTROL_DATABASE_URL", "GOVOICE_TARGET_DATABASE_URL"] as const) {
+    if (isGiven(url) && !isGiven("GOVOICE_CELL")) faults.push(`${url} requires GOVOICE_CELL.`)
   }
   if (controlUrl !== undefined && !targetOf(controlUrl).isLocal && !controlUrl.includes("sslmode=")) {
     faults.push(
       "GOVOICE_CONTROL_DATABASE_URL must have an sslmode, such as sslmode=verify-full with sslrootcert: Postgres itself connects to it."
     )
   }
-
-  const role = value("GOVOICE_ROLE")
-  if (role !== "all" && !isGiven("DATABASE_URL")) {
-    faults.push(
-      `GOVOICE_ROLE=${role} requires DATABASE_URL: the embedded Postgres cannot be shared. Set DATABASE_URL, or remove GOVOICE_ROLE.`
-    )
+  if (name === undefined) return undefined
+  return {
+    name,
+    /** The database of the control cell, where this is another one. */
+    controlDatabase:
+      controlUrl === undefined ? undefined : ({ _tag: "Postgres", url: controlUrl, connections: 2 } as const),
+    /** The database of the cell to which a command moves organizations. */
+    targetDatabase:
+      targetUrl === undefined ? undefined : ({ _tag: "Postgres", url: targetUrl, connections: 1 } as const)
   }
+}
 
+const marginMs = 5000
+
+const readDeliveries = ({ faults, value }: Reader) => {
   const givenTimeout = value("GOVOICE_WEBHOOK_TIMEOUT_MS")
   const givenLease = value("GOVOICE_LEASE_MS")
   const timeoutMs = givenTimeout ?? Math.max(100, Math.min(10_000, (givenLease ?? 30_000) - marginMs - 1))
@@ -161,79 +180,7 @@ export const read = (given: EnvironmentVariables) => {
   if (leaseMs <= timeoutMs + marginMs) {
     faults.push(`GOVOICE_LEASE_MS must be longer than GOVOICE_WEBHOOK_TIMEOUT_MS plus ${marginMs}.`)
   }
-
-  const liveMode = value("GOVOICE_LIVE_MODE")
-  const ksefName = value("GOVOICE_KSEF_ENVIRONMENT")
-  const ksefCustom = value("GOVOICE_KSEF_URL")
-  if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
-    faults.push("Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL, not both.")
-  }
-  if (liveMode && !isGiven("GOVOICE_KSEF_ENVIRONMENT") && !isGiven("GOVOICE_KSEF_URL")) {
-    faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")
-  }
-
-  const smtpUrl = value("GOVOICE_SMTP_URL")
-  const mailFrom = value("GOVOICE_MAIL_FROM")
-  const publicUrl = value("GOVOICE_PUBLIC_URL")
-  if (isGiven("GOVOICE_SMTP_URL")) {
-    for (const name of ["GOVOICE_MAIL_FROM", "GOVOICE_PUBLIC_URL"] as const) {
-      if (!isGiven(name)) faults.push(`${name} is required with GOVOICE_SMTP_URL.`)
-    }
-  }
-
-  const port = value("PORT")
-  const metricsPort = value("GOVOICE_METRICS_PORT")
-  if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
-    faults.push("GOVOICE_METRICS_PORT must differ from PORT.")
-  }
-
-  // Read for the embedded database, too, so that its faults are named.
-  const connections = value("GOVOICE_DATABASE_CONNECTIONS")
-
-  const database: DatabaseSettings =
-    url === undefined
-      ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
-      : { _tag: "Postgres", url, connections, pooler: isPooled ? { directUrl } : undefined, replicaUrl }
-  const accountPerSecond = value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND")
-
-  const settings = {
-    http: { host: value("HOST"), port },
-    database,
-    /** Present in a deployment of several cells. */
-    cell:
-      cellName === undefined
-        ? undefined
-        : {
-            name: cellName,
-            /** The database of the control cell, where this is another one. */
-            controlDatabase:
-              controlUrl === undefined ? undefined : ({ _tag: "Postgres", url: controlUrl, connections: 2 } as const),
-            /** The database of the cell to which a command moves organizations. */
-            targetDatabase:
-              targetUrl === undefined ? undefined : ({ _tag: "Postgres", url: targetUrl, connections: 1 } as const)
-          },
-    databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
-    role,
-    apiEnabled: value("GOVOICE_API_ENABLED"),
-    consoleEnabled: value("GOVOICE_CONSOLE") === "on",
-    /** Present when mails are sent. */
-    mail:
-      smtpUrl === undefined
-        ? undefined
-        : { smtpUrl, from: mailFrom ?? "", publicUrl: (publicUrl ?? "").replace(/\/$/, "") },
-    liveMode,
-    ksef: {
-      /** The environment of KSeF, also while live mode is off. Live mode requires it. */
-      environment: ksefCustom ?? (ksefName === undefined ? undefined : Environment.environments[ksefName]),
-      /** Names the environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
-      environmentId: ksefCustom?.baseUrl ?? ksefName,
-      proxy: value("GOVOICE_KSEF_PROXY")
-    },
-    documentChecks: value("GOVOICE_DOCUMENT_CHECKS"),
-    signupOpen: value("GOVOICE_SIGNUP") === "open",
-    jwtSecret,
-    encryptionKeys,
-    sandboxStepMs: value("GOVOICE_SANDBOX_STEP_MS"),
+  return {
     webhooks: {
       policy: {
         allowHttp: value("GOVOICE_WEBHOOK_ALLOW_HTTP"),
@@ -248,7 +195,70 @@ export const read = (given: EnvironmentVariables) => {
     },
     leaseMs,
     organizationConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),
-    workerConcurrency: value("GOVOICE_WORKER_CONCURRENCY"),
+    workerConcurrency: value("GOVOICE_WORKER_CONCURRENCY")
+  }
+}
+
+const readLive = ({ faults, isGiven, value }: Reader) => {
+  const liveMode = value("GOVOICE_LIVE_MODE")
+  const name = value("GOVOICE_KSEF_ENVIRONMENT")
+  const custom = value("GOVOICE_KSEF_URL")
+  if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
+    faults.push("Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL, not both.")
+  }
+  if (liveMode && !isGiven("GOVOICE_KSEF_ENVIRONMENT") && !isGiven("GOVOICE_KSEF_URL")) {
+    faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")
+  }
+  return {
+    liveMode,
+    ksef: {
+      /** The environment of KSeF, also while live mode is off. Live mode requires it. */
+      environment: custom ?? (name === undefined ? undefined : Environment.environments[name]),
+      /** Names the environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
+      environmentId: custom?.baseUrl ?? name,
+      proxy: value("GOVOICE_KSEF_PROXY")
+    }
+  }
+}
+
+const readMail = ({ faults, isGiven, value }: Reader) => {
+  const smtpUrl = value("GOVOICE_SMTP_URL")
+  const from = value("GOVOICE_MAIL_FROM")
+  const publicUrl = value("GOVOICE_PUBLIC_URL")
+  if (isGiven("GOVOICE_SMTP_URL")) {
+    for (const name of ["GOVOICE_MAIL_FROM", "GOVOICE_PUBLIC_URL"] as const) {
+      if (!isGiven(name)) faults.push(`${name} is required with GOVOICE_SMTP_URL.`)
+    }
+  }
+  if (smtpUrl === undefined) return undefined
+  return { smtpUrl, from: from ?? "", publicUrl: (publicUrl ?? "").replace(/\/$/, "") }
+}
+
+const readProcess = ({ faults, isGiven, value }: Reader) => {
+  const role = value("GOVOICE_ROLE")
+  if (role !== "all" && !isGiven("DATABASE_URL")) {
+    faults.push(
+      `GOVOICE_ROLE=${role} requires DATABASE_URL: the embedded Postgres cannot be shared. Set DATABASE_URL, or remove GOVOICE_ROLE.`
+    )
+  }
+  const port = value("PORT")
+  const metricsPort = value("GOVOICE_METRICS_PORT")
+  if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
+    faults.push("GOVOICE_METRICS_PORT must differ from PORT.")
+  }
+  return {
+    http: { host: value("HOST"), port },
+    role,
+    metricsPort,
+    otlpEndpoint: value("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    accessLog: value("GOVOICE_ACCESS_LOG"),
+    logLevel: value("GOVOICE_LOG_LEVEL")
+  }
+}
+
+const readLimits = ({ value }: Reader) => {
+  const accountPerSecond = value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND")
+  return {
     rateLimit: {
       perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"),
       burst: value("GOVOICE_RATE_LIMIT_BURST"),
@@ -257,13 +267,38 @@ export const read = (given: EnvironmentVariables) => {
     },
     trustedProxies: value("GOVOICE_TRUSTED_PROXIES"),
     connectionsPerAddress: value("GOVOICE_CONNECTIONS_PER_ADDRESS"),
-    redisUrl: value("REDIS_URL"),
-    metricsPort,
-    eventRetentionDays: value("GOVOICE_EVENT_RETENTION_DAYS"),
-    otlpEndpoint: value("OTEL_EXPORTER_OTLP_ENDPOINT"),
-    accessLog: value("GOVOICE_ACCESS_LOG"),
-    logLevel: value("GOVOICE_LOG_LEVEL")
+    redisUrl: value("REDIS_URL")
   }
-  if (faults.length > 0) throw new InvalidSettings(faults)
+}
+
+const readService = ({ value }: Reader) => ({
+  apiEnabled: value("GOVOICE_API_ENABLED"),
+  consoleEnabled: value("GOVOICE_CONSOLE") === "on",
+  documentChecks: value("GOVOICE_DOCUMENT_CHECKS"),
+  signupOpen: value("GOVOICE_SIGNUP") === "open",
+  sandboxStepMs: value("GOVOICE_SANDBOX_STEP_MS"),
+  eventRetentionDays: value("GOVOICE_EVENT_RETENTION_DAYS")
+})
+
+/**
+ * Reads the settings from environment variables, and from the files of secrets that they name.
+ *
+ * @throws {InvalidSettings} with all faults.
+ */
+export const read = (given: EnvironmentVariables) => {
+  const reader = makeReader(given)
+  const settings = {
+    ...readDatabase(reader),
+    /** Present in a deployment of several cells. */
+    cell: readCell(reader),
+    ...readDeliveries(reader),
+    ...readLive(reader),
+    /** Present when mails are sent. */
+    mail: readMail(reader),
+    ...readProcess(reader),
+    ...readLimits(reader),
+    ...readService(reader)
+  }
+  if (reader.faults.length > 0) throw new InvalidSettings(reader.faults)
   return settings
 }

@@ -64,8 +64,6 @@ const answerCause = (
   )
 }
 
-const refused = (...problem: Parameters<typeof Responses.problem>) => Effect.succeed(Responses.problem(...problem))
-
 const refuseHost = (
   requestId: Ids.RequestId,
   { headers }: HttpServerRequest.HttpServerRequest
@@ -128,100 +126,152 @@ const withRequestId =
       )
     )
 
+const makeLifecycle = Effect.gen(function* () {
+  const { apiEnabled, consoleEnabled, http, logLevel, trustedProxies } = yield* Settings
+  const timeoutLog = ThrottledLog.make({
+    down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
+    recovered: "Requests are answered in time again"
+  })
+  return {
+    apiEnabled,
+    consoleEnabled,
+    routes: Routes.make({ consoleEnabled }),
+    directory: yield* Directory,
+    clients: ClientAddress.make(trustedProxies),
+    isServed: LocalHosts.make(http.host),
+    noteStranger: yield* ProxyWarning.make,
+    unread: UnreadAnswers.make(unreadMemory),
+    timeoutLog,
+    noteSuccess: Effect.andThen(OutageLog.success, timeoutLog.success),
+    observe: yield* RequestObserver.make,
+    isLogged: LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
+  }
+})
+
+type Lifecycle = Effect.Success<typeof makeLifecycle>
+
+/** A request, and what is known of it before it is routed. */
+interface Incoming {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly requestId: Ids.RequestId
+  readonly target: Target.Target | undefined
+  readonly isApi: boolean
+  readonly isConsole: boolean
+  /** The address of the connection, and whether it is that of a trusted proxy. */
+  readonly peer: string | undefined
+  readonly isForwarded: boolean
+}
+
+const read = (
+  { clients, consoleEnabled }: Lifecycle,
+  request: HttpServerRequest.HttpServerRequest,
+  startedAt: number
+): Incoming => {
+  const target = Target.read(request)
+  const isConsole = consoleEnabled && target?.isConsole === true
+  const peer = Option.getOrUndefined(request.remoteAddress)
+  return {
+    request,
+    requestId: IdGenerator.at("req", startedAt),
+    target,
+    isApi: target?.isApi === true || (isConsole && target.isConsoleSession),
+    isConsole,
+    peer,
+    isForwarded: peer !== undefined && clients.isProxy(peer)
+  }
+}
+
+const route = <E, R>(
+  { clients, noteSuccess, routes, timeoutLog }: Lifecycle,
+  { isApi, isForwarded, peer, request, requestId }: Incoming,
+  target: Target.Target,
+  routed: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) => {
+  const { method } = request
+  const { path } = target
+  const routable = isForwarded && peer !== undefined ? withClientAddress(clients, target.request, peer) : target.request
+  const timedOut = Effect.suspend(() =>
+    Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
+  )
+  const answered = (
+    routable === request ? routed : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, routable)
+  ).pipe(
+    RequestTimeout.withTimeout(routable, timedOut),
+    Effect.catchCause((cause) =>
+      isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, routes, { method, path, requestId })
+    )
+  )
+  return isApi && mayWrite(method)
+    ? Effect.tap(answered, ({ status }) => (status < 300 ? noteSuccess : Effect.void))
+    : answered
+}
+
+const refuse = (
+  { apiEnabled, directory, isServed }: Lifecycle,
+  { isApi, isForwarded, request, requestId }: Incoming,
+  target: Target.Target
+): HttpServerResponse.HttpServerResponse | undefined => {
+  if (!isForwarded && !isServed(request.headers["host"])) return refuseHost(requestId, request)
+  if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
+  // A proxy that does not know yet where the organization has moved learns it from the header.
+  const otherCell = directory?.otherCellOf(request.method, target.plainPath, request.headers["authorization"])
+  return otherCell === undefined ? undefined : Responses.problem("wrong_cell", requestId, { "gov-cell": otherCell })
+}
+
+const answer = <E, R>(
+  lifecycle: Lifecycle,
+  incoming: Incoming,
+  routed: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  Effect.suspend(() => {
+    const { isApi, isForwarded, peer, request, requestId, target } = incoming
+    if (target === undefined) return Effect.succeed(Responses.problem("malformed_request", requestId))
+    const refusal = refuse(lifecycle, incoming, target)
+    if (refusal !== undefined) return Effect.succeed(refusal)
+    const routing = route(lifecycle, incoming, target, routed)
+    return isForwarded || !isApi ? routing : Effect.andThen(lifecycle.noteStranger(peer, request.headers), routing)
+  })
+
+// Continuations instead of generators, and a service is provided only if it differs: every request runs through here.
+const handle = <E, R>(
+  lifecycle: Lifecycle,
+  httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  request: HttpServerRequest.HttpServerRequest,
+  clock: Clock.Clock
+) => {
+  const { clients, isLogged, observe, unread } = lifecycle
+  const startedAt = clock.currentTimeMillisUnsafe()
+  const incoming = read(lifecycle, request, startedAt)
+  const { isForwarded, peer, requestId, target } = incoming
+  const { method } = request
+  const observation = observe(requestId, method)
+
+  const note = ({ status }: HttpServerResponse.HttpServerResponse) =>
+    Effect.annotateLogs(Effect.logDebug("Request"), {
+      method,
+      path: target?.path,
+      status,
+      milliseconds: clock.currentTimeMillisUnsafe() - startedAt
+    })
+
+  const answered = answer(lifecycle, incoming, observation.readRoute(httpEffect))
+  const traced = RequestTracing.trace(request, target?.path)(observation.complete(answered))
+  return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) => {
+    const written = nodeResponseOf(request)
+    const address = isForwarded && peer !== undefined ? clients.find(peer, request.headers) : peer
+    if (written !== undefined) unread.add(written, bytesOf(response), address)
+    return finish(response, requestId, incoming)
+  })
+}
+
 /** Adds the identifier, the error responses and the log line to all requests. */
 export const layer = HttpRouter.middleware(
-  Effect.gen(function* () {
-    const { apiEnabled, consoleEnabled, http, logLevel, trustedProxies } = yield* Settings
-    const routes = Routes.make({ consoleEnabled })
-    const directory = yield* Directory
-    const clients = ClientAddress.make(trustedProxies)
-    const isServed = LocalHosts.make(http.host)
-    const noteStranger = yield* ProxyWarning.make
-    const unread = UnreadAnswers.make(unreadMemory)
-    const countUnread = (
-      request: HttpServerRequest.HttpServerRequest,
-      response: HttpServerResponse.HttpServerResponse,
-      address: string | undefined
-    ): void => {
-      const answer = nodeResponseOf(request)
-      if (answer !== undefined) unread.add(answer, bytesOf(response), address)
-    }
-    const timeoutLog = ThrottledLog.make({
-      down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
-      recovered: "Requests are answered in time again"
-    })
-    const observe = yield* RequestObserver.make
-    const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
-
-    const timedOut = (method: string, path: string, requestId: Ids.RequestId) =>
-      Effect.suspend(() =>
-        Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
-      )
-    const noteSuccess = Effect.andThen(OutageLog.success, timeoutLog.success)
-
-    // Continuations instead of generators, and a service is provided only if it differs: every request runs through here.
-    const handle = <E, R>(
-      httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-      request: HttpServerRequest.HttpServerRequest,
-      clock: Clock.Clock
-    ) => {
-      const startedAt = clock.currentTimeMillisUnsafe()
-      const requestId = IdGenerator.at("req", startedAt)
-      const target = Target.read(request)
-      const { method } = request
-      const observation = observe(requestId, method)
-      const isConsole = consoleEnabled && target?.isConsole === true
-      const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
-      const peer = Option.getOrUndefined(request.remoteAddress)
-      const isForwarded = peer !== undefined && clients.isProxy(peer)
-
-      const route = (target: Target.Target) => {
-        const { path } = target
-        const routable = isForwarded ? withClientAddress(clients, target.request, peer) : target.request
-        const routed = observation.readRoute(httpEffect)
-        const answered = (
-          routable === request ? routed : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, routable)
-        ).pipe(
-          RequestTimeout.withTimeout(routable, timedOut(method, path, requestId)),
-          Effect.catchCause((cause) =>
-            isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, routes, { method, path, requestId })
-          )
-        )
-        return isApi && mayWrite(method)
-          ? Effect.tap(answered, ({ status }) => (status < 300 ? noteSuccess : Effect.void))
-          : answered
-      }
-      const answer = Effect.suspend(() => {
-        if (target === undefined) return refused("malformed_request", requestId)
-        if (!isForwarded && !isServed(request.headers["host"])) return Effect.succeed(refuseHost(requestId, request))
-        if (isApi && !apiEnabled) return refused("api_disabled", requestId)
-        // A proxy that does not know yet where the organization has moved learns it from the header.
-        const otherCell = directory?.otherCellOf(method, target.plainPath, request.headers["authorization"])
-        if (otherCell !== undefined) return refused("wrong_cell", requestId, { "gov-cell": otherCell })
-        return isForwarded || !isApi
-          ? route(target)
-          : Effect.andThen(noteStranger(peer, request.headers), route(target))
-      })
-
-      const note = (response: HttpServerResponse.HttpServerResponse) =>
-        Effect.annotateLogs(Effect.logDebug("Request"), {
-          method,
-          path: target?.path,
-          status: response.status,
-          milliseconds: clock.currentTimeMillisUnsafe() - startedAt
-        })
-
-      const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
-      return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) => {
-        countUnread(request, response, isForwarded ? clients.find(peer, request.headers) : peer)
-        return finish(response, requestId, { isApi, isConsole })
-      })
-    }
-
-    return (httpEffect) =>
+  Effect.map(
+    makeLifecycle,
+    (lifecycle) => (httpEffect) =>
       Effect.clockWith((clock) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handle(httpEffect, request, clock))
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handle(lifecycle, httpEffect, request, clock))
       )
-  }),
+  ),
   { global: true }
 )

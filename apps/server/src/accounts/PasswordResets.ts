@@ -24,7 +24,7 @@ export class PasswordResets extends Context.Service<
   {
     /** Notes that a mail is due, if an account has this email and got none within five minutes. */
     readonly request: (email: Email, language: Language) => Effect.Effect<void>
-    /** Takes the mail that is due longest, and makes this its token. It is due again in a minute, or after twice its time since the request. */
+    /** Takes the mail that is due longest, and makes this its token. Retry after one minute, doubling with the age of the request. */
     readonly take: (token: Uint8Array) => Effect.Effect<DueReset | undefined>
     /** Notes that the mail with this token was sent. */
     readonly sent: (token: Uint8Array) => Effect.Effect<void>

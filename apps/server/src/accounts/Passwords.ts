@@ -13,8 +13,8 @@ import { Throttled } from "../limits/Throttled.ts"
 // OWASP's second recommendation: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-// The maximum is of a network: one of all would be filled by a stranger with many networks, and whoever comes next is refused, though
-// it is their turn. Connections bound how many wait, and each does for 10 seconds at most. A hash takes 20 to 60 ms.
+// The limit is per network. A global limit could be used up by one stranger. Connections bound how many wait, and each does for
+// 10 seconds at most. A hash takes 20 to 60 ms.
 const shared = { slots: 3, maxWaiting: Infinity, maxWaitingPerGroup: 30, maxWaitMs: Slots.turnMs }
 const reserved = { slots: 1, maxWaiting: Infinity, maxWaitingPerGroup: 5, maxWaitMs: Slots.turnMs }
 

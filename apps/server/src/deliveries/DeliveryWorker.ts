@@ -69,7 +69,7 @@ interface Worker {
   readonly context: Context.Context<never>
 }
 
-/** Of so many slots, one is for organizations that have fewer in flight than slots are free. */
+/** Keeps 1 of 64 slots for organizations with few deliveries in flight. */
 const slotsForOneInReserve = 64
 
 // Attempts and unwritten completions together are at most twice the slots.

@@ -66,7 +66,8 @@ export const make = ({ bodyBytes, ownerBytes, totalBytes }: ByteBudgetOptions): 
   const all = makeGroup()
   const paused = new Set<Entry>()
 
-  // An owner reserves a grant in full. Of the total it takes one read: what a body does not send delays nobody else.
+  // A resumed body reserves the rest of its size from its owner's share at once, and from the total in steps of one read: what it
+  // does not send delays nobody else.
   const count = (entry: Entry, received: number, granted: number): void => {
     entry.owner.used += received - entry.received + granted - entry.granted
     all.used += received - entry.received + Math.min(granted, readBytes) - Math.min(entry.granted, readBytes)

@@ -57,13 +57,22 @@ export const make = (options: SlotsOptions): Slots => {
     onDropped: ({ refuse }) => refuse()
   })
   let running = 0
+  let isDispatching = false
 
+  // An effect that ends at once frees its slot before `start` returns. The loop takes the next one: a call within each of a thousand
+  // would not fit on the stack.
   const dispatch = (): void => {
-    while (running < options.slots) {
-      const taken = queue.take()
-      if (taken === undefined) return
-      running++
-      taken.job.start(taken.charge)
+    if (isDispatching) return
+    isDispatching = true
+    try {
+      while (running < options.slots) {
+        const taken = queue.take()
+        if (taken === undefined) return
+        running++
+        taken.job.start(taken.charge)
+      }
+    } finally {
+      isDispatching = false
     }
   }
 

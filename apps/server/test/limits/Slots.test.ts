@@ -98,4 +98,25 @@ describe("Slots", () => {
       yield* slots.run("a")(Effect.void)
     })
   )
+
+  // A thousand requests may wait, and each can end as soon as it has its turn.
+  it.live("runs any number of effects that end at once, one after the other", () =>
+    Effect.gen(function* () {
+      const slots = Slots.make({ slots: 1, maxWaiting: 1e5, maxWaitingPerGroup: 1e5, maxWaitMs: 60_000 })
+      const end = yield* Deferred.make<void>()
+      const first = yield* start(slots.run("a")(Deferred.await(end)))
+      let depth = 0
+      const work = Effect.sync(() => {
+        depth = Math.max(depth, new Error().stack!.split("\n").length)
+      })
+      const limit = Error.stackTraceLimit
+      Error.stackTraceLimit = Infinity
+      const all = yield* Effect.forEach(Array(3000), () => start(slots.run("a")(work)))
+      yield* Deferred.succeed(end, undefined)
+      yield* Effect.forEach([first, ...all], Fiber.join)
+      Error.stackTraceLimit = limit
+      assert.isBelow(depth, 500)
+      assert.isTrue(slots.isFree())
+    })
+  )
 })

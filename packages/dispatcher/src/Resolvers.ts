@@ -5,7 +5,7 @@
  */
 import * as dns from "node:dns"
 import { codeError, codeOf } from "./internal/classify.ts"
-import { nameServers, queryAddresses } from "./internal/dnsQuery.ts"
+import { nameServers, queryAddresses, systemServers } from "./internal/dnsQuery.ts"
 import { rejectUnknown } from "./internal/unknownOptions.ts"
 import type { Resolve } from "./Options.ts"
 
@@ -44,7 +44,7 @@ const dnsOptions: ReadonlyArray<keyof DnsOptions> = ["servers", "timeoutMs", "tr
  * **Details**
  *
  * Asks by UDP, and occupies no thread while it waits: a name whose servers hang delays no other name. An answer has up to 1,232
- * bytes, which is about 70 addresses; a name with more fails. The hosts file, search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first. If one family fails, or is
+ * bytes, which is about 70 addresses; of a name with more, those that came are used. The hosts file, search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first. If one family fails, or is
  * answered more than half a second after the other, the answer contains the other alone.
  *
  * @throws {TypeError} for an option that does not exist.
@@ -53,9 +53,11 @@ const dnsOptions: ReadonlyArray<keyof DnsOptions> = ["servers", "timeoutMs", "tr
  */
 export const resolveWithDns = (options: DnsOptions = {}): Resolve => {
   rejectUnknown(options, dnsOptions, "")
-  const servers = nameServers(options.servers)
-  const asked = { servers, timeoutMs: options.timeoutMs ?? 1_500, tries: options.tries ?? 2 }
-  return async (hostname) => {
+  const given = options.servers === undefined ? undefined : nameServers(options.servers)
+  const servers = given === undefined ? systemServers() : () => given
+  const { timeoutMs = 1_500, tries = 2 } = options
+  return async (hostname, lookup) => {
+    const asked = { servers: servers(), timeoutMs, tries, isAbandoned: () => lookup.signal.aborted }
     const [four, six] = await withinGrace(queryAddresses(hostname, "A", asked), queryAddresses(hostname, "AAAA", asked))
     if (four.status === "rejected" && six.status === "rejected") {
       // A transient failure tells more than the absence of records.

@@ -5,11 +5,12 @@
  * milliseconds, while nothing else runs. An answer by UDP has as many as the question asks for (EDNS, RFC 6891).
  */
 import { randomInt } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { createSocket } from "node:dgram"
 import { Resolver } from "node:dns"
 import { isIP, isIPv6 } from "node:net"
 import { format, ipv4 } from "./address.ts"
-import { codeError } from "./classify.ts"
+import { codeError, codeOf } from "./classify.ts"
 
 /** How many bytes an answer may have, as all networks carry them in one packet: about 70 addresses. */
 const maxAnswerBytes = 1232
@@ -25,22 +26,47 @@ const rcodes: Readonly<Record<number, readonly [code: string, message: string]>>
   5: ["EREFUSED", "The name server refused the question"]
 }
 const formatError = 1
-const noSuchName = 3
 
 export interface NameServer {
   readonly address: string
   readonly port: number
 }
 
-/** Returns name servers, written as `address` or `address:port`, or those of the system. */
-export const nameServers = (given: ReadonlyArray<string> | undefined): ReadonlyArray<NameServer> => {
-  const resolver = new Resolver()
-  if (given !== undefined) resolver.setServers(given)
-  return resolver.getServers().map((text) => {
+/** Reads name servers that are written as `address` or `address:port`. Throws where one is neither. */
+export const nameServers = (texts: ReadonlyArray<string>): ReadonlyArray<NameServer> => {
+  new Resolver().setServers(texts)
+  return texts.map((text) => {
     if (isIP(text) !== 0) return { address: text, port: 53 }
-    const colon = text.lastIndexOf(":")
-    return { address: text.slice(0, colon).replace(/^\[(.*)\]$/, "$1"), port: Number(text.slice(colon + 1)) }
+    const [, six, four, port = "53"] = /^(?:\[(.*)\]|([^:]*))(?::([0-9]+))?$/.exec(text)!
+    return { address: (six ?? four)!, port: Number(port) }
   })
+}
+
+// As many as the C library uses. Node does not tell the interface of a link-local address (`fe80::1%eth0`).
+const readSystemServers = (): ReadonlyArray<NameServer> => {
+  try {
+    const lines = readFileSync("/etc/resolv.conf", "utf8").matchAll(/^nameserver[ \t]+(\S+)/gm)
+    const servers = Array.from(lines, ([, address]) => ({ address: address!, port: 53 })).filter(({ address }) =>
+      isIP(address)
+    )
+    if (servers.length > 0) return servers.slice(0, 3)
+  } catch {
+    // Other systems have none.
+  }
+  return nameServers(new Resolver().getServers())
+}
+
+const rereadMs = 60_000
+
+/** Returns a function that tells the name servers of the system, which can change. */
+export const systemServers = (): (() => ReadonlyArray<NameServer>) => {
+  let servers: ReadonlyArray<NameServer> = []
+  let readAt = -Infinity
+  return () => {
+    if (performance.now() - readAt < rereadMs) return servers
+    readAt = performance.now()
+    return (servers = readSystemServers())
+  }
 }
 
 const encodeQuestion = (hostname: string, type: number): Buffer => {
@@ -82,18 +108,22 @@ const addressAt = (message: Buffer, type: number, at: number): string =>
     ? format(ipv4(message.readUInt32BE(at)))
     : format({ family: 6, groups: Array.from({ length: 8 }, (_, index) => message.readUInt16BE(at + 2 * index)) })
 
-// Throws a RangeError where the message ends within a record.
-const addressesIn = (message: Buffer, question: Buffer, wanted: number): ReadonlyArray<string> => {
+/** Returns the addresses of an answer, and whether it ends before its last record does. */
+const addressesIn = (message: Buffer, question: Buffer, wanted: number) => {
   const addresses: Array<string> = []
   let at = 12 + question.length
-  for (let rest = message.readUInt16BE(6); rest > 0; rest--) {
-    at = skipName(message, at)
-    const [type, size] = [message.readUInt16BE(at), message.readUInt16BE(at + 8)]
-    at += 10
-    if (type === wanted) addresses.push(addressAt(message, type, at))
-    at += size
+  try {
+    for (let rest = message.readUInt16BE(6); rest > 0; rest--) {
+      at = skipName(message, at)
+      const [type, size] = [message.readUInt16BE(at), message.readUInt16BE(at + 8)]
+      at += 10
+      if (type === wanted) addresses.push(addressAt(message, type, at))
+      at += size
+    }
+  } catch {
+    return { addresses, isCut: true }
   }
-  return addresses
+  return { addresses, isCut: at > message.length }
 }
 
 /** Sends a packet, and returns the answer to it, or `undefined` where there is none in time. */
@@ -119,53 +149,58 @@ const exchange = (
     socket.on("message", (message) => {
       if (isAnswer(message)) end(message)
     })
-    socket.connect(port, address, () => {
-      if (isOpen) socket.send(packet)
+    socket.connect(port, address, (error?: Error) => {
+      if (error !== undefined) end()
+      else if (isOpen) socket.send(packet)
     })
   })
 
-/** Asks the servers in turn, `tries` times each and longer each time, for the addresses of a name in one family. */
+interface Asked {
+  readonly servers: ReadonlyArray<NameServer>
+  readonly timeoutMs: number
+  readonly tries: number
+  /** Whether nobody waits for the answer any more. */
+  readonly isAbandoned: () => boolean
+}
+
+/**
+ * Asks the servers in turn, `tries` times each and longer each time, for the addresses of a name in one family. The second time without
+ * EDNS, which some servers and networks do not let pass.
+ */
 export const queryAddresses = async (
   hostname: string,
   family: keyof typeof types,
-  {
-    servers,
-    timeoutMs,
-    tries
-  }: { readonly servers: ReadonlyArray<NameServer>; readonly timeoutMs: number; readonly tries: number }
+  { isAbandoned, servers, timeoutMs, tries }: Asked
 ): Promise<ReadonlyArray<string>> => {
   const question = encodeQuestion(hostname, types[family])
   const ask = async (server: NameServer, waitMs: number, hasOptions: boolean): Promise<Buffer | undefined> => {
     const id = randomInt(0x10000)
     const packet = encodeQuery(id, question, hasOptions)
     const answer = await exchange(server, packet, (message) => isAnswerTo(message, id, question), waitMs)
-    // A server that does not know EDNS.
     return hasOptions && answer !== undefined && (answer[3]! & 15) === formatError ? ask(server, waitMs, false) : answer
   }
   let failure = codeError("ETIMEOUT", "The name servers did not answer")
   for (let round = 0; round < tries; round++) {
     for (const server of servers) {
-      const answer = await ask(server, timeoutMs * 2 ** round, true)
-      if (answer === undefined) continue
-      const rcode = answer[3]! & 15
-      if (rcode === 0 || rcode === noSuchName) return readAnswer(answer, question, types[family])
-      failure = codeError(...(rcodes[rcode] ?? ["EBADRESP", "The answer of the name server cannot be read"]))
+      const answer = await ask(server, timeoutMs * 2 ** round, round === 0)
+      const read = answer === undefined ? failure : readAnswer(answer, question, types[family])
+      if (!(read instanceof Error)) return read
+      if (codeOf(read) === "ENOTFOUND" || codeOf(read) === "ENODATA" || isAbandoned()) throw read
+      failure = read
     }
   }
   throw failure
 }
 
-const readAnswer = (answer: Buffer, question: Buffer, type: number): ReadonlyArray<string> => {
-  if ((answer[3]! & 15) === noSuchName) throw codeError(...rcodes[noSuchName]!)
-  if ((answer[2]! & 0x02) !== 0 || answer.length > maxAnswerBytes) {
-    throw codeError("GOVOICE_TOO_MANY_ANSWERS", `The name has more records than fit into ${maxAnswerBytes} bytes`)
-  }
-  let addresses: ReadonlyArray<string>
-  try {
-    addresses = addressesIn(answer, question, type)
-  } catch {
-    throw codeError("EBADRESP", "The answer of the name server cannot be read")
-  }
-  if (addresses.length === 0) throw codeError("ENODATA", "The name has no such addresses")
-  return addresses
+// Of an answer that is cut, those that came are as good as all.
+const readAnswer = (answer: Buffer, question: Buffer, type: number): ReadonlyArray<string> | Error => {
+  const rcode = answer[3]! & 15
+  if (rcode !== 0) return codeError(...(rcodes[rcode] ?? ["EBADRESP", "The answer of the name server cannot be read"]))
+  const isTruncated = (answer[2]! & 0x02) !== 0 || answer.length > maxAnswerBytes
+  const { addresses, isCut } = addressesIn(answer.subarray(0, maxAnswerBytes), question, type)
+  if (addresses.length > 0 && (isTruncated || !isCut)) return addresses
+  if (isTruncated) return codeError("GOVOICE_TRUNCATED", `The name server has no answer of ${maxAnswerBytes} bytes`)
+  return isCut
+    ? codeError("EBADRESP", "The answer of the name server cannot be read")
+    : codeError("ENODATA", "The name has no such addresses")
 }

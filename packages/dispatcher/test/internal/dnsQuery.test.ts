@@ -17,8 +17,9 @@ const serve = async (answer: (query: Buffer) => ReadonlyArray<Buffer>) => {
 
 const name = "name.test"
 const questionEnd = 12 + name.length + 2 + 4
-const ask = (servers: ReadonlyArray<string>, family: "A" | "AAAA" = "A", timeoutMs = 500) =>
-  queryAddresses(name, family, { servers: nameServers(servers), timeoutMs, tries: 1 }).catch(codeOf)
+const isAbandoned = () => false
+const ask = (servers: ReadonlyArray<string>, family: "A" | "AAAA" = "A", timeoutMs = 500, tries = 1) =>
+  queryAddresses(name, family, { servers: nameServers(servers), timeoutMs, tries, isAbandoned }).catch(codeOf)
 
 /** The answer to a query, with a flag byte, a response code and records. */
 const answerTo = (query: Buffer, records: ReadonlyArray<Buffer>, flags = 0x81, rcode = 0): Buffer => {
@@ -38,13 +39,14 @@ describe("a query for addresses", () => {
     assert.deepEqual(await ask([server], "AAAA"), ["2001:db8::1"])
   })
 
-  it("fails for more records than one packet has, without asking by TCP", async () => {
+  it("uses the addresses that one packet has, without asking by TCP, and fails where it has none", async () => {
     const truncated = await serve((query) => [answerTo(query, [one], 0x83)])
-    assert.strictEqual(await ask([truncated]), "GOVOICE_TOO_MANY_ANSWERS")
+    assert.deepEqual(await ask([truncated]), ["192.0.2.1"])
     const large = await serve((query) => [answerTo(query, Array<Buffer>(80).fill(one))])
-    assert.strictEqual(await ask([large]), "GOVOICE_TOO_MANY_ANSWERS")
-    const most = await serve((query) => [answerTo(query, Array<Buffer>(70).fill(one))])
-    assert.lengthOf(await ask([most]), 70)
+    assert.lengthOf(await ask([large]), 75)
+    const empty = await serve((query) => [answerTo(query, [], 0x83)])
+    assert.strictEqual(await ask([empty]), "GOVOICE_TRUNCATED")
+    assert.deepEqual(await ask([empty, truncated]), ["192.0.2.1"])
   })
 
   it("asks again without EDNS where the server does not know it", async () => {
@@ -56,6 +58,9 @@ describe("a query for addresses", () => {
       })
       assert.deepEqual(await ask([server]), ["192.0.2.1"])
     }
+    // Some networks drop such questions.
+    const silent = await serve((query) => (query[11] === 1 ? [] : [answerTo(query, [one])]))
+    assert.deepEqual(await ask([silent], "A", 50, 2), ["192.0.2.1"])
   })
 
   it("ignores answers to other questions, and a question that comes back", async () => {
@@ -79,6 +84,18 @@ describe("a query for addresses", () => {
     assert.deepEqual(await ask([nobody, failing, refusing, good]), ["192.0.2.1"])
     assert.strictEqual(await ask([refusing, failing]), "ESERVFAIL")
     assert.strictEqual(await ask([nobody]), "ETIMEOUT")
+    // A link-local address without its interface, and one of broadcasts: the connection itself fails.
+    assert.deepEqual(await ask(["fe80::1", "255.255.255.255", good]), ["192.0.2.1"])
+  })
+
+  it("asks no further server once nobody waits", async () => {
+    const asked: Array<string> = []
+    const servers = await Promise.all(
+      ["first", "second"].map((which) => serve((query) => (asked.push(which), [answerTo(query, [], 0x81, 2)])))
+    )
+    const options = { servers: nameServers(servers), timeoutMs: 500, tries: 2, isAbandoned: () => true }
+    assert.strictEqual(await queryAddresses(name, "A", options).catch(codeOf), "ESERVFAIL")
+    assert.deepEqual(asked, ["first"])
   })
 
   it("fails for an answer that ends anywhere or has any other byte, and for nothing else", async () => {
@@ -101,12 +118,14 @@ describe("a query for addresses", () => {
   })
 
   it("asks for no name that cannot exist", async () => {
-    const asked = { servers: nameServers(["127.0.0.1:9"]), timeoutMs: 50, tries: 1 }
+    const asked = { servers: nameServers(["127.0.0.1:9"]), timeoutMs: 50, tries: 1, isAbandoned }
     for (const wrong of ["", "a..test", `${"a".repeat(64)}.test`, `${"a.".repeat(130)}test`, "ż.test", "a b.test"]) {
       assert.strictEqual(await queryAddresses(wrong, "A", asked).catch(codeOf), "EBADNAME", wrong)
     }
-    assert.deepEqual(nameServers(["::1", "[::1]:54", "192.0.2.1", "192.0.2.1:54"]), [
+    assert.throws(() => nameServers(["name.test"]), TypeError)
+    assert.deepEqual(nameServers(["::1", "fe80::1%lo", "[::1]:54", "192.0.2.1", "192.0.2.1:54"]), [
       { address: "::1", port: 53 },
+      { address: "fe80::1%lo", port: 53 },
       { address: "::1", port: 54 },
       { address: "192.0.2.1", port: 53 },
       { address: "192.0.2.1", port: 54 }

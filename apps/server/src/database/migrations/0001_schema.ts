@@ -560,7 +560,7 @@ export const schema: Statements = {
     // of a holder updates the lane under its token.
     //
     // `limits` are the effective ones, `used` the calls of the last hour, `blocked` until when calls are refused: all by the
-    // groups of operations that the national system limits. `trouble` is why its invoices wait.
+    // groups of operations that the national system limits. `trouble` is why its steps wait.
     `
       CREATE TABLE national_lanes (
         context       text COLLATE "C" NOT NULL,

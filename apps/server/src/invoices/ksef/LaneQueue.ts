@@ -12,7 +12,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { RateLimitWindows, toLimits } from "./RateLimitWindows.ts"
-import type { StoredReason } from "./waitReason.sql.ts"
+import type { StoredReasons } from "./waitReason.sql.ts"
 import { waitingOrganizations, waits } from "./waiting.sql.ts"
 
 /** A leased lane. */
@@ -24,6 +24,8 @@ export interface Lane {
   readonly isReclaimed: boolean
   /** When the limits were read; `undefined` for those of production. */
   readonly limitsAt: number | undefined
+  /** Why its invoices waited when it was released. */
+  readonly reasons: StoredReasons | undefined
 }
 
 /** The lease was lost: another process has the lane, or will have it. */
@@ -37,7 +39,7 @@ export interface Release {
   /** The credentials that the holder knows. One that was stored meanwhile, to be checked, makes the lane due. */
   readonly credentials?: ReadonlyArray<{ readonly id: string; readonly credential_updated_at: Date }>
   /** Why its invoices wait. */
-  readonly reason?: StoredReason | undefined
+  readonly reasons?: StoredReasons | undefined
 }
 
 /** Lanes that were claimed, and of those leased before the contexts that have invoices to send, and a credential to check. */
@@ -91,6 +93,7 @@ interface LaneRow {
   readonly limits: Parameters<typeof toLimits>[0]
   readonly used: ConstructorParameters<typeof RateLimitWindows>[1]["used"]
   readonly blocked: ConstructorParameters<typeof RateLimitWindows>[1]["blocked"]
+  readonly trouble: StoredReasons | null
   readonly reclaimed: boolean
   readonly now: Date
 }
@@ -103,7 +106,8 @@ const toLane = (row: LaneRow): Lane => {
     fencingToken: row.fencing_token,
     windows,
     isReclaimed: row.reclaimed,
-    limitsAt: row.limits_at?.getTime()
+    limitsAt: row.limits_at?.getTime(),
+    reasons: row.trouble ?? undefined
   }
 }
 
@@ -199,10 +203,10 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
               FROM due WHERE national_lanes.context = due.context
               RETURNING national_lanes.*, due.is_leased AS reclaimed
             )
-            SELECT 'claimed' AS found, context, fencing_token, limits_at, limits, used, blocked, reclaimed, ${now} AS now
+            SELECT 'claimed' AS found, context, fencing_token, limits_at, limits, used, blocked, trouble, reclaimed, ${now} AS now
             FROM claimed
             UNION ALL
-            SELECT CASE WHEN is_unchecked THEN 'credential' ELSE 'invoices' END, context, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            SELECT CASE WHEN is_unchecked THEN 'credential' ELSE 'invoices' END, context, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM (
               SELECT leased.context, EXISTS (
                 SELECT 1 FROM organizations
@@ -247,7 +251,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
 
         release: Effect.fn("LaneQueue.release")(function* (
           lane,
-          { credentials = [], idle = [], nextAt, reason },
+          { credentials = [], idle = [], nextAt, reasons },
           clock
         ) {
           const now = yield* statementTime
@@ -258,7 +262,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
             UPDATE national_lanes SET
               used      = ${PgTypes.jsonb(used)},
               blocked   = ${PgTypes.jsonb(blocked)},
-              trouble   = ${reason === undefined ? null : PgTypes.jsonb(reason)}::jsonb,
+              trouble   = ${reasons === undefined ? null : PgTypes.jsonb(reasons)}::jsonb,
               is_leased = false,
               due_at = CASE
                 WHEN EXISTS (${waitsOf(sql`national_lanes.context`, now, isIdle)}) THEN ${now}

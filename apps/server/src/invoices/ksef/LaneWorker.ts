@@ -63,6 +63,7 @@ const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
     system,
     leaseMs,
     stopMs: webhooks.timeoutMs + endWithinMs,
+    clock: yield* Clock.clockWith(Effect.succeed),
     queue: yield* LaneQueue,
     store: yield* LaneStore.LaneStore,
     credentials: yield* GatewayCredentials,
@@ -83,10 +84,10 @@ const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
 type Worker = Effect.Success<ReturnType<typeof makeWorker>>
 
 const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContext => {
-  const { credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
+  const { clock, credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
   const isLost = () => {
     const entry = worker.leasedLanes.get(lane.context)
-    return entry?.lane !== lane || entry.isLost
+    return entry?.lane !== lane || entry.isLost || entry.leasedUntil <= MonotonicTime.of(clock)
   }
   const caller = { ...lane, isLost }
   const call = LaneCalls.make(process, caller)
@@ -139,7 +140,7 @@ const run = (worker: Worker, entry: LeasedLane) => {
   const { leasedLanes, process, queue } = worker
   const { context, lane, signals } = entry
   const release = (what: Release, now: number) =>
-    Effect.suspend(() => queue.release(lane, { ...what, reason: process.troubles.reason(lane.context) }, now))
+    Effect.suspend(() => queue.release(lane, { ...what, reasons: process.troubles.reasons(lane.context) }, now))
   return Effect.gen(function* () {
     yield* Effect.ignore(readLimits(worker, context))
     const { nextAt, ...rest } = yield* runLane(context, signals)
@@ -196,10 +197,11 @@ const renew = Effect.fnUntraced(function* (worker: Worker) {
   }
 })
 
-// A holder that cannot renew stops before another one can begin, and makes no other call.
+// A holder that cannot renew makes no other call, and stops.
 const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
   const now = yield* MonotonicTime.now
-  for (const entry of worker.leasedLanes.values()) if (entry.leasedUntil <= now) yield* stop(worker, entry)
+  for (const entry of worker.leasedLanes.values())
+    if (!entry.isLost && entry.leasedUntil <= now) yield* stop(worker, entry)
 })
 
 const keepLeases = (worker: Worker) =>
@@ -210,7 +212,7 @@ const storeReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reason
     Array.from(leasedLanes.values(), ({ lane: { context, fencingToken } }) => ({
       context,
       fencingToken,
-      reason: process.troubles.reason(context)
+      reasons: process.troubles.reasons(context)
     }))
   )
   if (process.breaker.isOpen) yield* reasons.storeOutage(process.unavailable())
@@ -343,7 +345,7 @@ const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
     const signals = new StepSignals()
     const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil, isLost: false }
     leasedLanes.set(lane.context, entry)
-    process.troubles.hold(lane)
+    process.troubles.hold(lane, lane.reasons, now)
     yield* FiberMap.run(fibers, lane.context, run(worker, entry))
   }
   yield* Metric.update(KsefMetrics.lanes, leasedLanes.size)

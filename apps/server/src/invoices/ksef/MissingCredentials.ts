@@ -34,28 +34,37 @@ export const makeShow = Effect.fnUntraced(function* (environmentId: string) {
   const shows = sql`status = 'retrying' AND failure->>'code' = ${credentialMissing.code}`
 
   // An invoice whose session could not be read is not given up: KSeF may have it.
-  // One lookup in the index for each organization. The invoice that shows the reason is not due; where none does, it is
-  // the one that did before, or the oldest.
+  // One lookup in an index for each organization. The invoice that shows the reason is not due; where none does, it is the one that
+  // did before, or the oldest.
   const select = Effect.flatMap(
     statementTime,
     (now) => sql<SendingInvoice & { readonly may_have_it: boolean }>`
-      WITH RECURSIVE ${waitingOrganizations(sql)}
+      WITH RECURSIVE ${waitingOrganizations(sql)}, lacking AS MATERIALIZED (
+        SELECT organization_id FROM waiting JOIN organizations ON organizations.id = waiting.organization_id AND ${lacks}
+        WHERE NOT EXISTS (
+          SELECT 1 FROM invoices
+          WHERE organization_id = waiting.organization_id AND ${waits(sql)} AND invoices.due_at > ${now} AND ${shows}
+        )
+        LIMIT ${maxTransitions}::int
+      )
       SELECT ${sql.literal(columnsOf("invoice"))}, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version,
              EXISTS (
                SELECT 1 FROM national_submissions WHERE invoice_id = invoice.id AND code = ${unreadableSession}::int
              ) AS may_have_it
-      FROM waiting JOIN organizations ON organizations.id = waiting.organization_id AND ${lacks}
-      CROSS JOIN LATERAL (
-        SELECT * FROM invoices
-        WHERE organization_id = waiting.organization_id AND ${waits(sql)} AND due_at <= ${now}
-        ORDER BY ${shows} DESC, due_at, id LIMIT 1
+      FROM lacking CROSS JOIN LATERAL (
+        (
+          SELECT *, 1 AS choice FROM invoices
+          WHERE organization_id = lacking.organization_id AND ${waits(sql)} AND due_at <= ${now} AND ${shows} LIMIT 1
+        )
+        UNION ALL
+        (
+          SELECT *, 2 AS choice FROM invoices
+          WHERE organization_id = lacking.organization_id AND ${waits(sql)} AND due_at <= ${now}
+          ORDER BY organization_id, due_at, id LIMIT 1
+        )
+        ORDER BY choice LIMIT 1
       ) AS invoice
       JOIN invoice_documents ON invoice_id = invoice.id
-      WHERE NOT EXISTS (
-        SELECT 1 FROM invoices
-        WHERE organization_id = waiting.organization_id AND ${waits(sql)} AND due_at > ${now} AND ${shows}
-      )
-      LIMIT ${maxTransitions}::int
     `
   )
 

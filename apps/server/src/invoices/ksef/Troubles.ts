@@ -1,6 +1,6 @@
 /** Why the invoices of taxpayers wait, as far as the lanes of this process know. */
 import type { Invoice } from "@govoice/core"
-import type { StoredReason } from "./waitReason.sql.ts"
+import type { StoredReasons } from "./waitReason.sql.ts"
 
 /** The steps of a lane that invoices wait for. */
 export type WaitingStep = "send" | "verdicts"
@@ -36,6 +36,16 @@ interface Taxpayer {
   isLogged: boolean
 }
 
+const newTaxpayer = (fencingToken: number): Taxpayer => ({
+  fencingToken,
+  steps: new Map(),
+  failures: { send: 0, verdicts: 0 },
+  isLogged: false
+})
+
+// A wait without an end.
+const latest = Date.UTC(9999)
+
 /** The reasons of a process, by taxpayer. They outlive the leases of lanes, which are released while they wait. */
 export class Troubles {
   readonly #taxpayers = new Map<string, Taxpayer>()
@@ -43,12 +53,7 @@ export class Troubles {
   /** Keeps why a step of a lane waits. A wait without a call tells less than the failure before it with the same code. */
   report({ fencingToken, context }: Lease, step: WaitingStep, trouble: Trouble, now: number): void {
     const { reason, isRoutine } = trouble
-    const taxpayer: Taxpayer = this.#taxpayers.get(context) ?? {
-      fencingToken,
-      steps: new Map(),
-      failures: { send: 0, verdicts: 0 },
-      isLogged: false
-    }
+    const taxpayer = this.#taxpayers.get(context) ?? newTaxpayer(fencingToken)
     this.#taxpayers.set(context, taxpayer)
     taxpayer.fencingToken = fencingToken
     const before = taxpayer.steps.get(step)
@@ -75,11 +80,17 @@ export class Troubles {
     return this.#taxpayers.get(context)?.failures[step] ?? 0
   }
 
-  /** Why the invoices of a taxpayer wait now: to be sent, or else for a verdict. */
-  reason(context: string): StoredReason | undefined {
-    const steps = this.#taxpayers.get(context)?.steps
-    const trouble = steps?.get("send") ?? steps?.get("verdicts")
-    return trouble && { ...trouble.reason, until: trouble.until }
+  /** Why the steps of a taxpayer wait now. */
+  reasons(context: string): StoredReasons | undefined {
+    const steps = [...(this.#taxpayers.get(context)?.steps ?? [])]
+    return steps.length === 0
+      ? undefined
+      : Object.fromEntries(
+          steps.map(([step, { reason, until }]) => [
+            step,
+            { ...reason, until: new Date(Math.min(until, latest)).toISOString() }
+          ])
+        )
   }
 
   /** The last leases of the taxpayers that have trouble. */
@@ -89,10 +100,17 @@ export class Troubles {
     )
   }
 
-  /** This process has claimed the lane again. */
-  hold({ fencingToken, context }: Lease): void {
-    const taxpayer = this.#taxpayers.get(context)
-    if (taxpayer !== undefined) taxpayer.fencingToken = fencingToken
+  /** This process has claimed the lane. It goes on with what the last holder has stored, of which nothing is to be logged. */
+  hold({ fencingToken, context }: Lease, stored: StoredReasons | undefined, now: number): void {
+    const taxpayer = this.#taxpayers.get(context) ?? newTaxpayer(fencingToken)
+    taxpayer.fencingToken = fencingToken
+    for (const step of ["send", "verdicts"] as const) {
+      const { until = "", ...reason } = stored?.[step] ?? {}
+      const waitsUntil = Date.parse(until)
+      if (!("code" in reason) || waitsUntil <= now || taxpayer.steps.has(step)) continue
+      taxpayer.steps.set(step, { reason, until: waitsUntil, isRoutine: true })
+    }
+    if (taxpayer.steps.size > 0) this.#taxpayers.set(context, taxpayer)
   }
 
   /** Another process has had the lane since, and knows better. Returns the trouble, where it was logged. */

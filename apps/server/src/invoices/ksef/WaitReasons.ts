@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { column } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import type { Lease, TroubleRecord } from "./Troubles.ts"
-import type { StoredReason } from "./waitReason.sql.ts"
+import type { StoredReasons } from "./waitReason.sql.ts"
 import { waits } from "./waiting.sql.ts"
 
 /** For how many seconds an outage is shown after a process has reported it. It does so every ten seconds. */
@@ -14,7 +14,7 @@ const outageSeconds = 30
 
 /** A lane, and why its invoices wait, if they do. */
 export interface LaneReason extends Lease {
-  readonly reason: StoredReason | undefined
+  readonly reasons: StoredReasons | undefined
 }
 
 /** Makes the functions, for credentials of this environment. */
@@ -27,12 +27,12 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     store: Effect.fn("WaitReasons.store")(function* (lanes: ReadonlyArray<LaneReason>) {
       if (lanes.length === 0) return
       yield* sql`
-        UPDATE national_lanes SET trouble = changed.reason
+        UPDATE national_lanes SET trouble = changed.reasons
         FROM (
-          SELECT national_lanes.context, one.reason
-          FROM json_to_recordset(${PgTypes.json(lanes)}) AS one (context text, "fencingToken" int, reason jsonb)
+          SELECT national_lanes.context, one.reasons
+          FROM json_to_recordset(${PgTypes.json(lanes)}) AS one (context text, "fencingToken" int, reasons jsonb)
           JOIN national_lanes ON national_lanes.context = one.context AND fencing_token = "fencingToken" AND is_leased
-          WHERE trouble IS DISTINCT FROM one.reason
+          WHERE trouble IS DISTINCT FROM one.reasons
           FOR UPDATE OF national_lanes SKIP LOCKED
         ) AS changed
         WHERE national_lanes.context = changed.context
@@ -45,6 +45,7 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       yield* sql`
         UPDATE national_environment SET outage = ${PgTypes.jsonb(reason)}::jsonb
           || jsonb_build_object('until', ${now} + ${outageSeconds}::int * interval '1 second')
+        WHERE environment = ${environmentId}
       `
     }),
 

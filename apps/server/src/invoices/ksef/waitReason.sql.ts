@@ -6,9 +6,15 @@ import { PgTypes } from "@effect/sql-pg"
 import type { Invoice } from "@govoice/core"
 import type { Statement } from "effect/sql"
 
-/** The reason of a lane, and until when it waits, in milliseconds since the epoch. */
+/** A reason of a lane, and until when it waits, as an ISO 8601 timestamp. */
 export interface StoredReason extends Invoice.Reason {
-  readonly until: number
+  readonly until: string
+}
+
+/** Why the steps of a lane wait. */
+export interface StoredReasons {
+  readonly send?: StoredReason
+  readonly verdicts?: StoredReason
 }
 
 /** The organization has no credential. */
@@ -30,13 +36,25 @@ const credentialUnchecked: Invoice.Reason = {
 
 const itsTurn: Invoice.Reason = {
   code: "gateway_limit",
-  message: "The invoice waits for its turn: earlier invoices are sent first."
+  message: "The invoice waits for its turn."
 }
+
+// Anybody can store a credential that names the taxpayer of somebody else: while KSeF accepts another one, the lane tells nothing.
+const lane = (sql: Statement.Constructor): Statement.Fragment => sql`
+  national_lanes ON context = credential_context AND (credential_state = 'accepted' OR NOT EXISTS (
+    SELECT 1 FROM organizations AS other
+    WHERE other.credential_context = organizations.credential_context AND other.credential_state = 'accepted'
+      AND other.credential_environment = organizations.credential_environment
+  ))
+`
 
 /** The `failure` of a row of `invoices`: its own, or after 30 seconds why it waits. */
 export const shownFailure = (sql: Statement.Constructor, now: Statement.Fragment): Statement.Fragment => {
   const json = (reason: Invoice.Reason) => sql`${PgTypes.jsonb(reason)}::jsonb`
   const before = sql`${now} - interval '30 seconds'`
+  // A lane that goes on is claimed within a minute. Otherwise all workers are gone, or KSeF is.
+  const current = (reason: Statement.Fragment) =>
+    sql`CASE WHEN is_leased OR (${reason}->>'until')::timestamptz > ${now} - interval '1 minute' THEN ${reason} END`
   return sql`
     coalesce(invoices.failure, CASE
       WHEN invoices.mode = 'live' AND CASE
@@ -44,17 +62,19 @@ export const shownFailure = (sql: Statement.Constructor, now: Statement.Fragment
         WHEN invoices.status IN ('submitting', 'submitted') THEN invoices.updated_at <= ${before}
       END THEN (
         SELECT CASE
-          WHEN invoices.status <> 'queued' THEN trouble - 'until'
+          WHEN invoices.status <> 'queued' THEN coalesce(verdicts, unavailable)
           WHEN credential_environment IS DISTINCT FROM environment THEN ${json(credentialMissing)}
           WHEN credential_state = 'refused' THEN ${json(credentialRefused)}
-          WHEN trouble IS NOT NULL THEN trouble - 'until'
-          WHEN credential_state = 'unchecked' THEN ${json(credentialUnchecked)}
-          WHEN (outage->>'until')::timestamptz > ${now} THEN outage - 'until'
-          ELSE ${json(itsTurn)}
-        END
-        FROM organizations
-        LEFT JOIN national_lanes ON context = credential_context
-        LEFT JOIN national_environment ON is_only
+          ELSE coalesce(
+            send, verdicts, CASE credential_state WHEN 'unchecked' THEN ${json(credentialUnchecked)} END, unavailable,
+            ${json(itsTurn)}
+          )
+        END - 'until'
+        FROM organizations LEFT JOIN ${lane(sql)} LEFT JOIN national_environment ON is_only
+        CROSS JOIN LATERAL (
+          SELECT ${current(sql`(trouble->'send')`)} AS send, ${current(sql`(trouble->'verdicts')`)} AS verdicts,
+                 CASE WHEN (outage->>'until')::timestamptz > ${now} THEN outage END AS unavailable
+        ) AS reasons
         WHERE organizations.id = invoices.organization_id
       )
     END)
@@ -66,10 +86,11 @@ export const shownNextAttempt = (sql: Statement.Constructor, now: Statement.Frag
   CASE WHEN invoices.next_attempt_at IS NOT NULL THEN (
     SELECT at FROM (
       SELECT greatest(invoices.next_attempt_at, CASE invoices.mode WHEN 'live' THEN (
-        SELECT to_timestamp(greatest(
-          (blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8, (trouble->>'until')::float8
-        ) / 1000)
-        FROM organizations JOIN national_lanes ON context = credential_context
+        SELECT greatest(
+          to_timestamp(greatest((blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8) / 1000),
+          (trouble->'send'->>'until')::timestamptz
+        )
+        FROM organizations JOIN ${lane(sql)}
         WHERE organizations.id = invoices.organization_id
       ) END)
     ) AS attempt (at)

@@ -154,10 +154,12 @@ layer(services, { timeout: "300 seconds", excludeTestServices: true })(
         const troubles = Array.from({ length: lanes / 2 }, (_, index) => ({
           context: nipOf(index * 2 + 1),
           fencingToken: index === 0 ? lane!.fencingToken : 0,
-          reason: {
-            code: "gateway_blocked",
-            message: "KSeF blocks the requests of this taxpayer.",
-            until: now + 60_000
+          reasons: {
+            send: {
+              code: "gateway_blocked",
+              message: "KSeF blocks the requests of this taxpayer.",
+              until: new Date(now + 60_000).toISOString()
+            }
           }
         }))
         yield* plan("store of reasons", 2000, reasons.store(troubles))

@@ -14,6 +14,8 @@ const lease = { context: nip, fencingToken: 7 }
 const blocked = { code: "gateway_blocked", message: "KSeF blocks the requests of this taxpayer." }
 const unavailable = { code: "gateway_unavailable", message: "KSeF is unavailable." }
 
+const inAMinute = () => new Date(Date.now() + 60_000).toISOString()
+
 /** An invoice that no worker sends, and what its record shows. */
 const setUp = Effect.gen(function* () {
   yield* fixtures.clear
@@ -57,15 +59,29 @@ layer(invoicesLayer.pipe(Layer.provideMerge(database.layer)), { timeout: "120 se
 
         yield* reasons.storeOutage(unavailable)
         assert.deepStrictEqual((yield* record).failure, unavailable)
-        const reason = { ...blocked, until: Date.now() + 60_000 }
-        yield* reasons.store([{ ...lease, reason }])
+        const shown = { send: { ...blocked, until: inAMinute() } }
+        yield* reasons.store([{ ...lease, reasons: shown }])
         assert.deepStrictEqual((yield* record).failure, blocked)
         yield* credential(environmentId, "refused")
         assert.strictEqual(yield* code, "gateway_credential_refused")
         yield* credential("production", "accepted")
         assert.strictEqual(yield* code, "gateway_credential_missing")
 
-        yield* reasons.store([{ ...lease, reason: undefined }])
+        yield* credential(environmentId, "accepted")
+        yield* sql`UPDATE national_lanes SET is_leased = false, trouble = jsonb_set(trouble, '{send,until}', to_jsonb(now() - interval '2 minutes'))`
+        assert.deepStrictEqual((yield* record).failure, unavailable, "nobody has taken the lane since")
+        yield* sql`UPDATE national_lanes SET is_leased = true`
+        assert.strictEqual(yield* code, "gateway_blocked")
+        const other = yield* fixtures.organization
+        yield* sql`
+          UPDATE organizations SET (credential, credential_kind, credential_context, credential_environment, credential_state, credential_updated_at)
+            = (SELECT credential, credential_kind, credential_context, credential_environment, 'accepted', now() FROM organizations WHERE id <> ${other})
+          WHERE id = ${other}
+        `
+        yield* sql`UPDATE organizations SET credential_state = 'unchecked' WHERE id <> ${other}`
+        assert.include((yield* record).failure?.message, "not accepted the credential", "nothing of a stranger")
+        yield* sql`DELETE FROM organizations WHERE id = ${other}`
+        yield* reasons.store([{ ...lease, reasons: undefined }])
         yield* sql`UPDATE national_environment SET outage = jsonb_set(outage, '{until}', to_jsonb(now()))`
         yield* credential(environmentId, "unchecked")
         assert.include((yield* record).failure?.message, "not accepted the credential")
@@ -78,15 +94,15 @@ layer(invoicesLayer.pipe(Layer.provideMerge(database.layer)), { timeout: "120 se
       Effect.gen(function* () {
         const { code, reasons, sql, waits } = yield* setUp
         yield* waits(31)
-        const reason = { ...blocked, until: Date.now() + 60_000 }
-        yield* reasons.store([{ ...lease, fencingToken: 6, reason }])
+        const shown = { send: { ...blocked, until: inAMinute() } }
+        yield* reasons.store([{ ...lease, fencingToken: 6, reasons: shown }])
         assert.strictEqual(yield* code, "gateway_limit")
         assert.deepStrictEqual([...(yield* reasons.lastHeld([lease]))], [nip])
         assert.deepStrictEqual([...(yield* reasons.lastHeld([{ ...lease, fencingToken: 6 }]))], [])
-        yield* reasons.store([{ ...lease, reason }])
+        yield* reasons.store([{ ...lease, reasons: shown }])
         assert.strictEqual(yield* code, "gateway_blocked")
         const written = yield* sql`SELECT ctid::text FROM national_lanes`
-        yield* reasons.store([{ ...lease, reason }])
+        yield* reasons.store([{ ...lease, reasons: shown }])
         assert.deepStrictEqual(
           yield* sql`SELECT ctid::text FROM national_lanes`,
           written,
@@ -100,13 +116,18 @@ layer(invoicesLayer.pipe(Layer.provideMerge(database.layer)), { timeout: "120 se
         const { code, reasons, record, sql } = yield* setUp
         yield* sql`UPDATE invoices SET status = 'submitted', updated_at = now() - interval '31 seconds', created_at = updated_at - interval '1 hour'`
         assert.isUndefined(yield* code, "KSeF is deciding")
-        const until = Date.now() + 60_000
-        yield* reasons.store([{ ...lease, reason: { ...unavailable, until } }])
+        const until = inAMinute()
+        yield* reasons.store([{ ...lease, reasons: { send: { ...blocked, until } } }])
+        assert.isUndefined(yield* code, "others wait to be sent")
+        yield* reasons.storeOutage(unavailable)
         assert.strictEqual(yield* code, "gateway_unavailable")
+        const verdicts = { ...unavailable, message: "KSeF does not tell.", until }
+        yield* reasons.store([{ ...lease, reasons: { send: { ...blocked, until }, verdicts } }])
+        assert.strictEqual((yield* record).failure?.message, verdicts.message)
         yield* sql`
           UPDATE invoices SET status = 'retrying', next_attempt_at = now(), failure = ${JSON.stringify(blocked)}::text::jsonb
         `
-        assert.strictEqual((yield* record).next_attempt_at, new Date(until).toISOString())
+        assert.strictEqual((yield* record).next_attempt_at, until)
         assert.strictEqual(yield* code, "gateway_blocked", "its own")
       })
     )

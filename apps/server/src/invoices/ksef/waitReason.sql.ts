@@ -40,8 +40,8 @@ const itsTurn: Invoice.Reason = {
 }
 
 // Anybody can store a credential that names the taxpayer of somebody else: while KSeF accepts another one, the lane tells nothing.
-const lane = (sql: Statement.Constructor): Statement.Fragment => sql`
-  national_lanes ON context = credential_context AND (credential_state = 'accepted' OR NOT EXISTS (
+const maySeeLane = (sql: Statement.Constructor): Statement.Fragment => sql`
+  (credential_state = 'accepted' OR NOT EXISTS (
     SELECT 1 FROM organizations AS other
     WHERE other.credential_context = organizations.credential_context AND other.credential_state = 'accepted'
       AND other.credential_environment = organizations.credential_environment
@@ -52,9 +52,8 @@ const lane = (sql: Statement.Constructor): Statement.Fragment => sql`
 export const shownFailure = (sql: Statement.Constructor, now: Statement.Fragment): Statement.Fragment => {
   const json = (reason: Invoice.Reason) => sql`${PgTypes.jsonb(reason)}::jsonb`
   const before = sql`${now} - interval '30 seconds'`
-  // A lane that goes on is claimed within a minute. Otherwise all workers are gone, or KSeF is.
-  const current = (reason: Statement.Fragment) =>
-    sql`CASE WHEN is_leased OR (${reason}->>'until')::timestamptz > ${now} - interval '1 minute' THEN ${reason} END`
+  // A lane that is due is claimed within a minute. Otherwise all workers are gone, or KSeF is.
+  const current = sql`CASE WHEN national_lanes.due_at > ${now} - interval '1 minute' THEN trouble END`
   return sql`
     coalesce(invoices.failure, CASE
       WHEN invoices.mode = 'live' AND CASE
@@ -70,9 +69,11 @@ export const shownFailure = (sql: Statement.Constructor, now: Statement.Fragment
             ${json(itsTurn)}
           )
         END - 'until'
-        FROM organizations LEFT JOIN ${lane(sql)} LEFT JOIN national_environment ON is_only
+        FROM organizations
+        LEFT JOIN national_lanes ON context = credential_context AND ${maySeeLane(sql)}
+        LEFT JOIN national_environment ON is_only
         CROSS JOIN LATERAL (
-          SELECT ${current(sql`(trouble->'send')`)} AS send, ${current(sql`(trouble->'verdicts')`)} AS verdicts,
+          SELECT ${current}->'send' AS send, ${current}->'verdicts' AS verdicts,
                  CASE WHEN (outage->>'until')::timestamptz > ${now} THEN outage END AS unavailable
         ) AS reasons
         WHERE organizations.id = invoices.organization_id
@@ -90,7 +91,7 @@ export const shownNextAttempt = (sql: Statement.Constructor, now: Statement.Frag
           to_timestamp(greatest((blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8) / 1000),
           (trouble->'send'->>'until')::timestamptz
         )
-        FROM organizations JOIN ${lane(sql)}
+        FROM organizations JOIN national_lanes ON context = credential_context AND ${maySeeLane(sql)}
         WHERE organizations.id = invoices.organization_id
       ) END)
     ) AS attempt (at)

@@ -68,9 +68,9 @@ layer(invoicesLayer.pipe(Layer.provideMerge(database.layer)), { timeout: "120 se
         assert.strictEqual(yield* code, "gateway_credential_missing")
 
         yield* credential(environmentId, "accepted")
-        yield* sql`UPDATE national_lanes SET is_leased = false, trouble = jsonb_set(trouble, '{send,until}', to_jsonb(now() - interval '2 minutes'))`
+        yield* sql`UPDATE national_lanes SET due_at = now() - interval '2 minutes'`
         assert.deepStrictEqual((yield* record).failure, unavailable, "nobody has taken the lane since")
-        yield* sql`UPDATE national_lanes SET is_leased = true`
+        yield* sql`UPDATE national_lanes SET due_at = now()`
         assert.strictEqual(yield* code, "gateway_blocked")
         const other = yield* fixtures.organization
         yield* sql`

@@ -63,7 +63,6 @@ const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
     system,
     leaseMs,
     stopMs: webhooks.timeoutMs + endWithinMs,
-    clock: yield* Clock.clockWith(Effect.succeed),
     queue: yield* LaneQueue,
     store: yield* LaneStore.LaneStore,
     credentials: yield* GatewayCredentials,
@@ -84,10 +83,10 @@ const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
 type Worker = Effect.Success<ReturnType<typeof makeWorker>>
 
 const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContext => {
-  const { clock, credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
+  const { credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
   const isLost = () => {
     const entry = worker.leasedLanes.get(lane.context)
-    return entry?.lane !== lane || entry.isLost || entry.leasedUntil <= MonotonicTime.of(clock)
+    return entry?.lane !== lane || entry.isLost
   }
   const caller = { ...lane, isLost }
   const call = LaneCalls.make(process, caller)
@@ -204,8 +203,13 @@ const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
     if (!entry.isLost && entry.leasedUntil <= now) yield* stop(worker, entry)
 })
 
-const keepLeases = (worker: Worker) =>
-  renew(worker).pipe(OutageLog.tolerate("lanes", "Lane leases could not be renewed"))
+// On a silent database a renewal ends with the deadline of its statement, which may be after the lease: it is not waited for.
+const keepLeases = Effect.fnUntraced(function* (worker: Worker) {
+  const renewed = renew(worker).pipe(OutageLog.tolerate("lanes", "Lane leases could not be renewed"))
+  const renewal = yield* Effect.forkDetach(renewed, { startImmediately: true })
+  yield* Effect.timeoutOption(Fiber.await(renewal), Duration.millis(worker.leaseMs / 3))
+  yield* stopExpired(worker)
+})
 
 const storeReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
   yield* reasons.store(
@@ -363,9 +367,6 @@ const runLanes = Effect.fnUntraced(function* (system: NationalSystemShape) {
   const worker = yield* makeWorker(system)
   const renewEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 3))
   yield* Effect.forkScoped(Effect.repeat(keepLeases(worker), renewEvery))
-  // Beside it: on a silent database, a renewal ends with the deadline of its statement, which may be after the lease.
-  const stopEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 30))
-  yield* Effect.forkScoped(Effect.repeat(stopExpired(worker), stopEvery))
   yield* Effect.forkScoped(Effect.repeat(rescue(worker), Schedule.spaced(Duration.millis(yield* RescueInterval))))
   // Before the leases are no longer renewed, and after the last claim.
   yield* Effect.addFinalizer(() => endLanes(worker))

@@ -115,7 +115,7 @@ layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
         const { explained, result } = yield* explain(looked)
         assert.strictEqual(result.id, invoiceId)
         assert.lengthOf(explained, 1)
-        assert.deepStrictEqual(explained[0]!.scanned, [])
+        assert.notInclude(explained[0]!.scanned, "invoices")
         assert.lengthOf(explained[0]!.readIndexes, 1)
         assert.include(["invoices_pkey", "invoices_organization_id_id_idx"], explained[0]!.readIndexes[0])
         assert.isBelow(explained[0]!.blocks, 10)

@@ -41,11 +41,11 @@ layer(layerPostgres, { timeout: "10 minutes", excludeTestServices: true })("an o
             return { all, during, firstAfterMs, late }
           })
           const { all, during, firstAfterMs, late } = yield* live.withDeployment(ksef, program)
-          // A probe every 15 seconds in the last eight minutes, each with the beacon.
+          // A probe every 15 seconds in the last eight minutes, each with the beacon, which may be before or after them.
           const probes = late.filter(({ operation }) => operation === "listPublicKeys")
           const beacons = late.filter(({ operation }) => operation === "getBeaconStatus")
           assert.isAtMost(probes.length, 33)
-          assert.strictEqual(beacons.length, probes.length)
+          assert.approximately(beacons.length, probes.length, 1)
           assert.lengthOf(late, probes.length + beacons.length)
           assert.isAtMost(firstAfterMs, 30_000, "sending goes on with the next probe")
           const tried = during.filter(({ attempt_count: attempts, status }) => attempts > 0 || status !== "queued")

@@ -58,7 +58,7 @@ export const failures = {
     remedy: "Ask the help desk of KSeF why. The invoice is sent when the block ends."
   },
   gateway_limit: {
-    means: "KSeF's limits for this taxpayer are used up for now, or earlier invoices of the taxpayer are sent first.",
+    means: "KSeF's limits for this taxpayer are used up, or other invoices are sent first.",
     remedy: "Nothing. The invoice is sent as the limits allow."
   },
   gateway_protocol_error: {

@@ -43,8 +43,9 @@ const dnsOptions: ReadonlyArray<keyof DnsOptions> = ["servers", "timeoutMs", "tr
  *
  * **Details**
  *
- * Asks by UDP, and occupies no thread while it waits: a name whose servers hang delays no other name. An answer has up to 1,232
- * bytes, which is about 70 addresses; of a name with more, those that came are used. The hosts file, search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first. If one family fails, or is
+ * Asks by UDP, and occupies no thread while it waits: a name whose servers hang delays no other name. An answer has up to
+ * 1,232 bytes, which is about 70 addresses; of a name with more, those that came are used. The hosts file, search domains and
+ * mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first. If one family fails, or is
  * answered more than half a second after the other, the answer contains the other alone.
  *
  * @throws {TypeError} for an option that does not exist.

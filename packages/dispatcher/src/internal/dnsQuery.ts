@@ -5,9 +5,9 @@
  * milliseconds, while nothing else runs. An answer by UDP has as many as the question asks for (EDNS, RFC 6891).
  */
 import { randomInt } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { createSocket } from "node:dgram"
 import { Resolver } from "node:dns"
+import { readFileSync } from "node:fs"
 import { isIP, isIPv6 } from "node:net"
 import { format, ipv4 } from "./address.ts"
 import { codeError, codeOf } from "./classify.ts"
@@ -164,8 +164,8 @@ interface Asked {
 }
 
 /**
- * Asks the servers in turn, `tries` times each and longer each time, for the addresses of a name in one family. The second time without
- * EDNS, which some servers and networks do not let pass.
+ * Asks the servers in turn, `tries` times each and longer each time, for the addresses of a name in one family. Only the first
+ * question has EDNS, which some servers do not know, and some networks do not let pass.
  */
 export const queryAddresses = async (
   hostname: string,
@@ -173,16 +173,12 @@ export const queryAddresses = async (
   { isAbandoned, servers, timeoutMs, tries }: Asked
 ): Promise<ReadonlyArray<string>> => {
   const question = encodeQuestion(hostname, types[family])
-  const ask = async (server: NameServer, waitMs: number, hasOptions: boolean): Promise<Buffer | undefined> => {
-    const id = randomInt(0x10000)
-    const packet = encodeQuery(id, question, hasOptions)
-    const answer = await exchange(server, packet, (message) => isAnswerTo(message, id, question), waitMs)
-    return hasOptions && answer !== undefined && (answer[3]! & 15) === formatError ? ask(server, waitMs, false) : answer
-  }
   let failure = codeError("ETIMEOUT", "The name servers did not answer")
   for (let round = 0; round < tries; round++) {
     for (const server of servers) {
-      const answer = await ask(server, timeoutMs * 2 ** round, round === 0)
+      const id = randomInt(0x10000)
+      const isAnswer = (message: Buffer) => isAnswerTo(message, id, question)
+      const answer = await exchange(server, encodeQuery(id, question, round === 0), isAnswer, timeoutMs * 2 ** round)
       const read = answer === undefined ? failure : readAnswer(answer, question, types[family])
       if (!(read instanceof Error)) return read
       if (codeOf(read) === "ENOTFOUND" || codeOf(read) === "ENODATA" || isAbandoned()) throw read

@@ -56,7 +56,7 @@ describe("a query for addresses", () => {
         if (!repeats) formatError[5] = 0
         return [query[11] === 1 ? (repeats ? formatError : formatError.subarray(0, 12)) : answerTo(query, [one])]
       })
-      assert.deepEqual(await ask([server]), ["192.0.2.1"])
+      assert.deepEqual(await ask([server], "A", 500, 2), ["192.0.2.1"])
     }
     // Some networks drop such questions.
     const silent = await serve((query) => (query[11] === 1 ? [] : [answerTo(query, [one])]))

@@ -96,7 +96,7 @@ export const block = (
 /** Why a call was not made, as a sentence for the owner of an invoice. */
 export const waitMessages: Readonly<Record<WaitCode, string>> = {
   gateway_blocked: "KSeF blocks the requests of this taxpayer.",
-  gateway_limit: "KSeF's limits for this taxpayer are used up for now.",
+  gateway_limit: "KSeF's limits for this taxpayer are used up.",
   gateway_unavailable: "KSeF asked to wait."
 }
 

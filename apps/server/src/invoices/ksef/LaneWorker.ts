@@ -142,9 +142,9 @@ const run = (worker: Worker, entry: LeasedLane) => {
     Effect.suspend(() => queue.release(lane, { ...what, reasons: process.troubles.reasons(lane.context) }, now))
   return Effect.gen(function* () {
     yield* Effect.ignore(readLimits(worker, context))
-    const { nextAt, ...rest } = yield* runLane(context, signals)
-    if (nextAt === Infinity) process.troubles.resolveAll(lane.context)
-    yield* release({ nextAt, ...rest }, yield* Clock.currentTimeMillis)
+    const left = yield* runLane(context, signals)
+    if (left.nextAt === Infinity) process.troubles.resolveAll(lane.context)
+    yield* release(left, yield* Clock.currentTimeMillis)
   }).pipe(
     Effect.catchTag("LaneLost", ({ context }) =>
       Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { context })
@@ -199,8 +199,9 @@ const renew = Effect.fnUntraced(function* (worker: Worker) {
 // A holder that cannot renew makes no other call, and stops.
 const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
   const now = yield* MonotonicTime.now
-  for (const entry of worker.leasedLanes.values())
+  for (const entry of worker.leasedLanes.values()) {
     if (!entry.isLost && entry.leasedUntil <= now) yield* stop(worker, entry)
+  }
 })
 
 // On a silent database a renewal ends with the deadline of its statement, which may be after the lease: it is not waited for.

@@ -105,10 +105,11 @@ export class Troubles {
     const taxpayer = this.#taxpayers.get(context) ?? newTaxpayer(fencingToken)
     taxpayer.fencingToken = fencingToken
     for (const step of ["send", "verdicts"] as const) {
-      const { until = "", ...reason } = stored?.[step] ?? {}
-      const waitsUntil = Date.parse(until)
-      if (!("code" in reason) || waitsUntil <= now || taxpayer.steps.has(step)) continue
-      taxpayer.steps.set(step, { reason, until: waitsUntil, isRoutine: true })
+      const reason = stored?.[step]
+      if (reason === undefined || taxpayer.steps.has(step)) continue
+      const { code, message } = reason
+      const until = Date.parse(reason.until)
+      if (until > now) taxpayer.steps.set(step, { reason: { code, message }, until, isRoutine: true })
     }
     if (taxpayer.steps.size > 0) this.#taxpayers.set(context, taxpayer)
   }

@@ -25,7 +25,6 @@ const row = (id: string) =>
     code: null
   }) as SubmissionRow
 
-// The cast: a lane has many more members, which nothing here reads.
 const contextWith = (earlier: ReadonlyArray<SubmissionRow>, invoice: Effect.Effect<never, KsefError>) =>
   ({
     store: {
@@ -39,6 +38,7 @@ const contextWith = (earlier: ReadonlyArray<SubmissionRow>, invoice: Effect.Effe
       Effect.mapError(effect, (error) => new CallFailed({ call, failure: classify(error), until: 0 })),
     logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
     organizations: new Map([[organizationId, { id: organizationId }]])
+    // The cast: a lane has many more members, which nothing here reads.
   }) as unknown as LaneContext
 
 const duplicateOf = (originalKsefNumber: string): StatusRules.InvoiceStatus => ({
